@@ -1,4 +1,5 @@
 import { useEffect, useErrorBoundary } from 'preact/hooks'
+import { createLazy } from './components/lazy.tsx'
 import { SearchField } from './components/search-field.tsx'
 import { ThemeButton } from './components/theme-button.tsx'
 import { TimeMachine } from './components/time-machine.tsx'
@@ -14,6 +15,8 @@ import { ResourceView } from './views/resource.tsx'
 import { TableView } from './views/table.tsx'
 import { ViewFunctionView } from './views/view-function.tsx'
 import { WatchView } from './views/watch.tsx'
+
+const AssetView = createLazy(async () => (await import('./views/asset.tsx')).AssetView)
 
 export function App() {
   const { view } = route.value
@@ -73,6 +76,8 @@ function ViewOf({ view }: { readonly view: View }) {
       return <AccountView address={view.address} tab={view.tab} />
     case 'balance':
       return <BalanceView address={view.address} asset={view.asset} curve={view.curve} />
+    case 'asset':
+      return <AssetView key={view.asset} asset={view.asset} />
     case 'resource':
       return <ResourceView address={view.address} type={view.type} />
     case 'module':
@@ -107,6 +112,8 @@ function viewTitle(view: View): string {
       return `Account ${view.address}`
     case 'balance':
       return `Balance of ${view.address}`
+    case 'asset':
+      return `Asset ${view.asset}`
     case 'resource':
       return view.type
     case 'module':

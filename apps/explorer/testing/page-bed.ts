@@ -1,4 +1,5 @@
 // The whole page in a document of happy-dom, over a real node with a ledger in memory.
+import type { StateReader } from '@ledger-state/engine'
 import { type RunningServer, startServerOver, stopServer } from '@ledger-state/http/testing/one-item-server'
 import { eventually } from '@ledger-state/testing/eventually'
 import { Window } from 'happy-dom'
@@ -68,9 +69,9 @@ export class PageBed {
     globalThis.fetch = (input, init) => this.#fetch(String(input), init)
   }
 
-  /** Starts a node. */
-  static async open(): Promise<PageBed> {
-    return new PageBed(installWindow(), await startServerOver(await createPageEngine()))
+  /** Starts a node, by default with the small ledger. */
+  static async open(engine?: StateReader): Promise<PageBed> {
+    return new PageBed(installWindow(), await startServerOver(engine ?? (await createPageEngine())))
   }
 
   async close(): Promise<void> {

@@ -1,8 +1,16 @@
 // A small ledger that has something for each view of the page, and text that would do harm if the page drew it as HTML.
 import { gzipSync } from 'node:zlib'
 import { codecOf, parseJson } from '@ledger-state/bcs'
-import { addressToLongHex, ByteWriter, bytesToHex, parseAddress, type Write } from '@ledger-state/core'
+import {
+  addressToLongHex,
+  ByteWriter,
+  bytesToHex,
+  parseAddress,
+  type VersionWrites,
+  type Write,
+} from '@ledger-state/core'
 import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
+import { withHoldings } from '@ledger-state/ledger/testing/index-holdings'
 import {
   ABILITY,
   type Assembly,
@@ -34,6 +42,14 @@ export const CROOK = '0xbad1'
 export const EVIL = '0xbad::evil::Evil'
 /** A fungible asset of Mallory's. */
 export const ASSET = '0xa55e7'
+/** A fungible asset, whose supply grows, with a store of Alice's. */
+export const TEA = '0x7ea'
+export const TEA_STORE = '0x7ea1'
+/** A collection of Alice's, with a token. */
+export const CUPS = '0xc0b5'
+export const CUP = '0xc0b51'
+/** A token with a hostile name, of Mallory's. */
+export const EVIL_CUP = '0xc0b52'
 export const TABLE = '0x7ab1e2'
 export const HOSTILE_TABLE = '0x7ab1e3'
 export const HOSTILE = '<img src=x onerror="hurt=1"><b>bold</b>'
@@ -121,9 +137,15 @@ const FRAMEWORK: Readonly<Record<string, readonly ReturnType<typeof struct>[]>> 
     struct('ObjectGroup', { dummy_field: 'bool' }),
     struct(
       'ObjectCore',
-      { guid_creation_num: 'u64', owner: 'address', allow_ungated_transfer: 'bool' },
+      {
+        guid_creation_num: 'u64',
+        owner: 'address',
+        allow_ungated_transfer: 'bool',
+        transfer_events: '0x1::event::EventHandle<u8>',
+      },
       { group: GROUP },
     ),
+    struct('Object', { inner: 'address' }, { phantoms: 1 }),
   ],
   fungible_asset: [
     struct(
@@ -135,6 +157,12 @@ const FRAMEWORK: Readonly<Record<string, readonly ReturnType<typeof struct>[]>> 
         icon_uri: '0x1::string::String',
         project_uri: '0x1::string::String',
       },
+      { group: GROUP },
+    ),
+    struct('Supply', { current: 'u128', maximum: '0x1::option::Option<u128>' }, { group: GROUP }),
+    struct(
+      'FungibleStore',
+      { metadata: '0x1::object::Object<0x1::fungible_asset::Metadata>', balance: 'u64', frozen: 'bool' },
       { group: GROUP },
     ),
   ],
@@ -152,6 +180,29 @@ const FRAMEWORK: Readonly<Record<string, readonly ReturnType<typeof struct>[]>> 
     struct('PackageRegistry', { packages: 'vector<0x1::code::PackageMetadata>' }),
   ],
 }
+
+const TOKENS: readonly Assembly[] = [
+  {
+    version: 7,
+    address: '0x4',
+    name: 'collection',
+    structs: [struct('Collection', { creator: 'address', name: '0x1::string::String' }, { group: GROUP })],
+    functions: [],
+  },
+  {
+    version: 7,
+    address: '0x4',
+    name: 'token',
+    structs: [
+      struct(
+        'Token',
+        { collection: '0x1::object::Object<0x4::collection::Collection>', name: '0x1::string::String' },
+        { group: GROUP },
+      ),
+    ],
+    functions: [],
+  },
+]
 
 const SHOP_STRUCT = struct('Shop', { title: '0x1::string::String', price: 'u64', items: TABLE_TYPE })
 
@@ -191,6 +242,7 @@ function shopModule(more: readonly ReturnType<typeof struct>[] = []): Assembly {
 
 const MODULES: readonly Assembly[] = [
   ...Object.entries(FRAMEWORK).map(([name, structs]) => ({ version: 7, address: '0x1', name, structs, functions: [] })),
+  ...TOKENS,
   { version: 7, address: SHOP, name: 'bean', structs: [struct('Bean', { dummy_field: 'bool' })], functions: [] },
   { version: 7, address: MALLORY, name: 'evil', structs: [struct('Evil', { dummy_field: 'bool' })], functions: [] },
   shopModule(),
@@ -241,6 +293,33 @@ const coinStore = (address: string, coin: string, value: bigint): Write =>
 const shop = (address: string, title: string, price: bigint, handle: string): Write =>
   resource(address, SHOP_TYPE, { title, price: String(price), items: { handle } })
 
+const core = (owner: string) => ({
+  guid_creation_num: '1',
+  owner,
+  allow_ungated_transfer: true,
+  transfer_events: EVENTS,
+})
+
+/** Supply of the tea at a version, and the part of it that Alice holds, in the smallest unit. */
+const teaAt = (version: bigint): bigint => 1_000n * (version + 1n)
+const teaOfAliceAt = (version: bigint): bigint => teaAt(version) / 4n
+
+const teaWrites = (version: bigint): readonly Write[] => [
+  object(TEA, {
+    '0x1::object::ObjectCore': core(SHOP),
+    '0x1::fungible_asset::Supply': { current: String(teaAt(version)), maximum: { vec: ['90000'] } },
+    '0x1::fungible_asset::Metadata': { name: 'Tea', symbol: 'TEA', decimals: 1, icon_uri: '', project_uri: '' },
+  }),
+  object(TEA_STORE, {
+    '0x1::object::ObjectCore': core(ALICE),
+    '0x1::fungible_asset::FungibleStore': {
+      metadata: { inner: TEA },
+      balance: String(teaOfAliceAt(version)),
+      frozen: false,
+    },
+  }),
+]
+
 const GENESIS: readonly Write[] = [
   ...BINARIES.map((binary, at): Write => {
     return [moduleKey(parseAddress(MODULES[at]!.address!), MODULES[at]!.name), binary]
@@ -264,8 +343,20 @@ const GENESIS: readonly Write[] = [
   shop(CROOK, HOSTILE, 1n, HOSTILE_TABLE),
   packages(SHOP, 'Corner', 'shop', 'module 0xcafe::shop { struct Shop has key {} }'),
   packages(MALLORY, HOSTILE, 'evil', HOSTILE_SOURCE),
+  object(CUPS, {
+    '0x1::object::ObjectCore': core(ALICE),
+    '0x4::collection::Collection': { creator: ALICE, name: 'Cups' },
+  }),
+  object(CUP, {
+    '0x1::object::ObjectCore': core(ALICE),
+    '0x4::token::Token': { collection: { inner: CUPS }, name: 'Cup 1' },
+  }),
+  object(EVIL_CUP, {
+    '0x1::object::ObjectCore': core(MALLORY),
+    '0x4::token::Token': { collection: { inner: CUPS }, name: HOSTILE },
+  }),
   object(ASSET, {
-    '0x1::object::ObjectCore': { guid_creation_num: '1', owner: MALLORY, allow_ungated_transfer: true },
+    '0x1::object::ObjectCore': core(MALLORY),
     '0x1::fungible_asset::Metadata': { name: HOSTILE, symbol: 'EVL', decimals: 3, icon_uri: HOSTILE, project_uri: '' },
   }),
   item(TABLE, 1, 'a teapot'),
@@ -282,16 +373,19 @@ const beansAt = (version: bigint): bigint => 100_000n * (version + 1n)
 /** Writes versions 0 to 8, one for each block, and prunes versions older than 3. */
 export async function createPageEngine(): Promise<StateWriter> {
   const engine = createMemoryEngine()
+  const versions: VersionWrites[] = []
   for (let version = 0n; version <= LATEST; version++) {
     const writes: Write[] = version === 0n ? [...GENESIS] : []
     writes.push(shop(SHOP, 'Corner shop', priceAt(version), TABLE), coinStore(ALICE, BEAN, beansAt(version)))
+    writes.push(...teaWrites(version))
     if (version === UPGRADED) {
       const upgraded = assembleModule(shopModule([struct('Till', { cash: 'u64' })]))
       writes.push([moduleKey(parseAddress(SHOP), 'shop'), upgraded], item(TABLE, 2, 'a saucer'))
     }
     const block = { height: version, epoch: 1n, timestampUsec: version === 0n ? 0n : START_USEC + version * 4_000_000n }
-    await engine.commit([{ version, block, writes }], { chainId: CHAIN_ID })
+    versions.push({ version, block, writes })
   }
+  for (const one of withHoldings(versions)) await engine.commit([one], { chainId: CHAIN_ID })
   await engine.prune(LATEST - OLDEST + 1n)
   return engine
 }

@@ -80,7 +80,18 @@ export const EXPLORER_VIEWS: readonly ExplorerView[] = [
     path: '/view/0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::market::quote?arguments=%5B%221000000%22%5D',
     text: /\d+ changes/,
   },
-  { name: 'block', path: '/block/200', text: 'Height' },
+  { name: 'asset', path: '/asset/0xa', text: /\d+ holders, the largest first/ },
+  {
+    name: 'activities',
+    path: '/account/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab/activities',
+    text: 'Changes of its holdings',
+  },
+  {
+    name: 'objects',
+    path: '/account/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab/objects',
+    text: 'token::Token',
+  },
+  { name: 'block', path: '/block/200', text: /\d+ addresses compared/ },
   { name: 'api', path: '/api/get_account', text: 'sequence number' },
 ]
 

@@ -36,6 +36,16 @@ export type ValueChange = ResourceChange | TableItemChange
 /** The transaction that made a change, on nodes that keep transactions. */
 export type KeptTransaction = Schemas['KeptTransaction']
 
+/** A store that holds an asset: one balance of its owner, one holder of the asset. */
+export type Holding = AnswerOf<'get_account_balances'>[number]
+/** A change of what an account holds in a store. */
+export type Activity = AnswerOf<'get_account_activities'>[number]
+export type OwnedObject = AnswerOf<'get_account_objects'>[number]
+export type Token = AnswerOf<'get_collection_tokens'>[number]
+
+/** The members that all kinds of transactions have. */
+export type WholeTransaction = AnswerOf<'get_transactions'>[number]
+
 export type TablePage = AnswerOf<'get_table_items'>
 export type ListedTableItem = TablePage['items'][number]
 

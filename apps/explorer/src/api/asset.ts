@@ -5,11 +5,21 @@ export interface AssetFacts {
   readonly decimals: number
 }
 
+/** Whether an asset is a coin, which a type names; a fungible asset is named by an address. */
+export function isCoin(asset: string): boolean {
+  return asset.includes('::')
+}
+
+/** The account or object that holds the facts of an asset. */
+export function issuerOf(asset: string): string {
+  return asset.split('::', 1)[0]!
+}
+
 /** Path of the resource with the facts of an asset: the CoinInfo of a coin, the Metadata of a fungible asset. */
 export function assetFactsPath(asset: string): string {
-  if (!asset.includes('::')) return `/accounts/${asset}/resource/0x1::fungible_asset::Metadata`
-  const [address] = asset.split('::', 1)
-  return `/accounts/${address}/resource/${encodeURIComponent(`0x1::coin::CoinInfo<${asset}>`)}`
+  const account = `/accounts/${encodeURIComponent(issuerOf(asset))}`
+  if (!isCoin(asset)) return `${account}/resource/0x1::fungible_asset::Metadata`
+  return `${account}/resource/${encodeURIComponent(`0x1::coin::CoinInfo<${asset}>`)}`
 }
 
 /** Facts of an asset. Names are written by issuers, so they are shown as text, and cut. */

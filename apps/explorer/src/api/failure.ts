@@ -10,6 +10,8 @@ export interface Failure {
   readonly oldestVersion?: string | undefined
   /** A service that still has the data that was pruned here. */
   readonly archivalEndpoint?: string | undefined
+  /** Whether the operation is switched off, or not there, on this node. */
+  readonly isSwitchedOff?: boolean | undefined
   /** Milliseconds after which asking again may help. */
   readonly retryAfterMs?: number | undefined
 }
@@ -33,7 +35,8 @@ export function toFailure(
       message,
       retryAfterMs: Math.max(parseRetryAfter(retryAfter, LONGEST_RETRY_MS) ?? 0, SHORTEST_RETRY_MS),
     }
-  return { kind: status === 400 ? 'invalid' : 'failed', message }
+  const isSwitchedOff = body.error_code === 'api_disabled'
+  return { kind: status === 400 ? 'invalid' : 'failed', message, ...(isSwitchedOff && { isSwitchedOff }) }
 }
 
 const SHORTEST_RETRY_MS = 1_000

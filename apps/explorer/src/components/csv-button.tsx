@@ -5,14 +5,21 @@ import { FailureNotice } from './failure-notice.tsx'
 
 const PAGE = 1_000
 
+interface CsvButtonProps {
+  readonly path: string
+  readonly name: string
+  /** Last state of the history; by default the newest. */
+  readonly to?: string | undefined
+}
+
 /** A button that saves a whole history as CSV, page by page. */
-export function CsvButton({ path, name }: { readonly path: string; readonly name: string }) {
+export function CsvButton({ path, name, to: last }: CsvButtonProps) {
   const [lines, setLines] = useState<number | undefined>(undefined)
   const [failure, setFailure] = useState<Failure | undefined>(undefined)
   const save = async (): Promise<void> => {
     setFailure(undefined)
     const texts: string[] = []
-    let at: string | undefined
+    let at = last
     let start: string | undefined
     do {
       setLines(texts.length * PAGE)
@@ -43,7 +50,7 @@ export function CsvButton({ path, name }: { readonly path: string; readonly name
   )
 }
 
-const to = (version: string | undefined): string => (version === undefined ? '' : `&to=${version}`)
+const to = (version: string | undefined): string => (version === undefined ? '' : `&to=${encodeURIComponent(version)}`)
 
 function saveText(texts: readonly string[], name: string): void {
   const url = URL.createObjectURL(new Blob([...texts], { type: 'text/csv' }))

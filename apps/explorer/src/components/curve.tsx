@@ -1,7 +1,9 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import './language.ts'
 import uPlot from 'uplot'
+import { groupDigits } from '../state/amount.ts'
 import { timeTickText } from '../state/axis.ts'
+import { countText } from '../state/count-text.ts'
 import 'uplot/dist/uPlot.min.css'
 
 export interface CurvePoint {
@@ -13,8 +15,12 @@ export interface CurvePoint {
 
 interface CurveProps {
   readonly points: readonly CurvePoint[]
+  /** Place up to which the value of the last point holds; by default that of the last point. */
+  readonly end?: number | undefined
   readonly isTime: boolean
   readonly label: string
+  /** Number of changes that the points stand for. */
+  readonly changes: number
   /** Index of the marked point. */
   readonly chosen: number | undefined
   /** Called with the index of a point that the visitor chose. */
@@ -26,19 +32,27 @@ interface CurveProps {
 const HEIGHT = 288
 /** A curve with fewer points than this marks each of them. */
 const FEW_POINTS = 100
+/** Pixels between two labels of an axis, below which they would touch: of days such as 2025-01-01, and of versions. */
+const TIME_SPACE = 84
+const VERSION_SPACE = 104
 /** Length in pixels below which a drag counts as a click. */
 const SHORT_DRAG = 8
 
 /** A value over versions or time, as steps. Dragging over a part zooms into it. */
-export function Curve({ points, isTime, label, chosen, onChoose, onZoom }: CurveProps) {
+export function Curve({ points, end, isTime, label, changes, chosen, onChoose, onZoom }: CurveProps) {
   const place = useRef<HTMLDivElement>(null)
-  const heard = useRef({ onChoose, onZoom, chosen })
-  heard.current = { onChoose, onZoom, chosen }
+  const heard = useRef({ onChoose, onZoom, chosen, count: points.length })
+  heard.current = { onChoose, onZoom, chosen, count: points.length }
   const drawn = useRef<uPlot | undefined>(undefined)
   const data = useRef<uPlot.AlignedData>([[], []])
-  data.current = useMemo(() => [points.map(({ x }) => x), points.map(({ y }) => y)], [points])
+  const last = points.at(-1)
+  const drawnEnd = last && end !== undefined && end > last.x ? end : undefined
+  data.current = useMemo(() => {
+    const drawn = last && drawnEnd !== undefined ? [...points, { x: drawnEnd, y: last.y }] : points
+    return [drawn.map(({ x }) => x), drawn.map(({ y }) => y)]
+  }, [points, drawnEnd])
   useEffect(() => drawn.current?.redraw(false), [chosen])
-  useEffect(() => drawn.current?.setData(data.current), [points])
+  useEffect(() => drawn.current?.setData(data.current), [points, drawnEnd])
   useEffect(() => {
     const element = place.current!
     const color = (name: string) => getComputedStyle(element).getPropertyValue(name)
@@ -55,7 +69,8 @@ export function Curve({ points, isTime, label, chosen, onChoose, onZoom }: Curve
         height: HEIGHT,
         padding: [16, 32, 0, 0],
         tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'UTC'),
-        scales: { x: { time: isTime } },
+        // The axis begins and ends where the data do.
+        scales: { x: { time: isTime, range: (_, first, last) => [first, last > first ? last : first + 1] } },
         legend: { show: false },
         cursor: { drag: { x: true, y: false, setScale: false }, points: { size: 9 } },
         hooks: {
@@ -67,12 +82,13 @@ export function Curve({ points, isTime, label, chosen, onChoose, onZoom }: Curve
               const [first, last] = [posToIdx(select.left), posToIdx(select.left + select.width)]
               plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
               wasDragged = true
-              if (last > first) heard.current.onZoom(first, last)
+              const lastPoint = Math.min(last, heard.current.count - 1)
+              if (lastPoint > first) heard.current.onZoom(first, lastPoint)
             },
           ],
         },
         axes: [
-          { ...axis, ...(isTime && { values: formatTimes }) },
+          { ...axis, space: isTime ? TIME_SPACE : VERSION_SPACE, values: isTime ? formatTimes : formatVersions },
           { ...axis, size: axisSize, values: (_, values) => values.map(formatTick) },
         ],
         series: [
@@ -83,7 +99,11 @@ export function Curve({ points, isTime, label, chosen, onChoose, onZoom }: Curve
             fill: color('--accent-soft'),
             width: 2,
             paths: uPlot.paths.stepped!({ align: 1 }),
-            points: { show: ({ data }) => data[0].length < FEW_POINTS },
+            points: {
+              show: ({ data }) => data[0].length < FEW_POINTS,
+              // The end of the curve is no change.
+              filter: () => Array.from({ length: heard.current.count }, (_, at) => at),
+            },
           },
         ],
       },
@@ -93,7 +113,8 @@ export function Curve({ points, isTime, label, chosen, onChoose, onZoom }: Curve
     drawn.current = plot
     const choose = (): void => {
       const { idx } = plot.cursor
-      if (!wasDragged && idx !== null && idx !== undefined) heard.current.onChoose(idx)
+      if (!wasDragged && idx !== null && idx !== undefined)
+        heard.current.onChoose(Math.min(idx, heard.current.count - 1))
       wasDragged = false
     }
     plot.over.addEventListener('click', choose)
@@ -105,7 +126,11 @@ export function Curve({ points, isTime, label, chosen, onChoose, onZoom }: Curve
       plot.destroy()
     }
   }, [isTime, label])
-  return <div class="curve" ref={place} role="img" aria-label={`${label}: ${points.length} changes`} />
+  return <div class="curve" ref={place} role="img" aria-label={`${label}: ${countText(changes, 'change')}`} />
+}
+
+function formatVersions(_: uPlot, versions: readonly number[]): string[] {
+  return versions.map((one) => groupDigits(String(one)))
 }
 
 /** A short number; the list next to the curve has every digit. */

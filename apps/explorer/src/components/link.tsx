@@ -28,6 +28,8 @@ export function AddressLink({ address }: { readonly address: string }) {
   )
 }
 
-export function shortAddress(address: string): string {
+/** An address or a hash, shortened in the middle. Leading zeros are left out, as in most answers. */
+export function shortAddress(text: string): string {
+  const address = text.replace(/^0x0+(?=.)/, '0x')
   return address.length > 18 ? `${address.slice(0, 8)}…${address.slice(-6)}` : address
 }

@@ -81,7 +81,7 @@ async function findAddress(address: string, { at }: SearchContext, signal: Abort
     const { name, symbol } = resourceToAssetFacts(facts.value)
     targets.push({
       label: `asset ${name} (${symbol}) ${address}`,
-      view: { name: 'account', address, tab: 'resources' },
+      view: { name: 'asset', asset: address },
     })
   } else if (isObject) {
     targets.push({ label: `object ${address}`, view: { name: 'account', address, tab: 'resources' } })
@@ -166,10 +166,10 @@ async function findWord(word: string, { at, head }: SearchContext, signal: Abort
   const has = (text: string) => text.toLowerCase().includes(lower)
   const ofAssets = assets
     .filter(({ asset, name, symbol }) => has(symbol) || has(name) || (asset.includes('::') && has(asset)))
-    .map(({ asset, name, symbol, issuer }): Target => {
+    .map(({ asset, name, symbol }): Target => {
       return {
         label: `asset ${name} (${symbol}) ${asset}`,
-        view: { name: 'account', address: issuer, tab: 'resources' },
+        view: { name: 'asset', asset },
       }
     })
   const ofTypes = resources

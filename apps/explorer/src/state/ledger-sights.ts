@@ -2,6 +2,7 @@ import type { Account, Resource, TypeUse, TypeUsesPage } from '../api/answers.ts
 import { ask, askText } from '../api/client.ts'
 import type { StateHead } from '../api/state-head.ts'
 import { loadAssets, type NamedAsset } from './ledger-names.ts'
+import { memberOf } from './member-of.ts'
 
 /** Places of interest on this ledger, as far as a few requests show them. */
 export interface LedgerSights {
@@ -79,7 +80,8 @@ async function loadAccounts(head: StateHead, signal: AbortSignal): Promise<reado
   return accounts.toSorted((a, b) => b.changes - a.changes || Number(BigInt(b.sent) - BigInt(a.sent)))
 }
 
-async function loadTables(signal: AbortSignal): Promise<readonly SightedTable[]> {
+/** Tables with items, those of the framework last. @throws only if it was aborted */
+export async function loadTables(signal: AbortSignal): Promise<readonly SightedTable[]> {
   const uses = await Promise.all(
     ['0x1::table::Table', '0x1::smart_table::SmartTable'].map((one) => usesOf(one, signal)),
   )
@@ -142,12 +144,3 @@ async function loadSupply({ asset, issuer }: NamedAsset, signal: AbortSignal): P
 }
 
 const COIN_SUPPLY = ['supply', 'vec', '0', 'integer', 'vec', '0', 'value']
-
-function memberOf(value: unknown, path: readonly string[]): string | undefined {
-  const found = path.reduce<unknown>(
-    (inner, name) =>
-      typeof inner === 'object' && inner !== null ? (inner as Record<string, unknown>)[name] : undefined,
-    value,
-  )
-  return typeof found === 'string' ? found : undefined
-}

@@ -1,8 +1,8 @@
-import type { Resource, TypeUsesPage } from '../api/answers.ts'
+import type { Resource } from '../api/answers.ts'
 import { resourceToAssetFacts } from '../api/asset.ts'
 import { ask } from '../api/client.ts'
-import { toStandardAddress } from '../api/program-lines.ts'
 import { formatAmount } from './amount.ts'
+import { memberOf } from './member-of.ts'
 
 /** One fact about an object, as a line. */
 export interface ObjectFact {
@@ -18,8 +18,6 @@ export interface ObjectFacts {
   /** Name that its maker gave it; undefined if it has none. */
   readonly title: string | undefined
   readonly facts: readonly ObjectFact[]
-  /** Decimals of a fungible asset, else 0. */
-  readonly decimals: number
 }
 
 type Data = Readonly<Record<string, unknown>>
@@ -71,7 +69,7 @@ export async function loadObjectFacts(
       ...given('project', metadata.project_uri),
       ...ofCore,
     ]
-    return { kind: 'fungible asset', title: name || undefined, facts, decimals }
+    return { kind: 'fungible asset', title: name || undefined, facts }
   }
   if (collection) {
     const [fixed, unlimited, concurrent] = await Promise.all(
@@ -87,7 +85,7 @@ export async function loadObjectFacts(
       ...given('URI', collection.uri),
       ...ofCore,
     ]
-    return { kind: 'collection', title: textOf(collection.name) || undefined, facts, decimals: 0 }
+    return { kind: 'collection', title: textOf(collection.name) || undefined, facts }
   }
   if (token) {
     const title = memberOf(identifiers, ['name', 'value']) ?? textOf(token.name)
@@ -97,65 +95,9 @@ export async function loadObjectFacts(
       ...given('URI', token.uri),
       ...ofCore,
     ]
-    return { kind: 'token', title: title || undefined, facts, decimals: 0 }
+    return { kind: 'token', title: title || undefined, facts }
   }
-  return core && { kind: 'object', title: undefined, facts: ofCore, decimals: 0 }
-}
-
-/** A store that holds an asset, with its owner. */
-export interface Holding {
-  readonly store: string
-  readonly owner: string
-  readonly balance: string
-}
-
-/** Holders found by one page of a search of all accounts. `cursor` is the start of the next page. */
-export interface HoldingsPage {
-  readonly holdings: readonly Holding[]
-  readonly cursor: string | undefined
-}
-
-const STORES_A_PAGE = 25
-
-/**
- * Looks at the next stores of fungible assets, in the order of their addresses, and keeps the stores of one asset. It
- * takes at most 76 requests.
- * @throws only if it was aborted
- */
-export async function loadHoldings(
-  asset: string,
-  start: string | undefined,
-  at: string | undefined,
-  signal: AbortSignal,
-): Promise<HoldingsPage> {
-  const next = start === undefined ? '' : `&start=${start}`
-  const type = '0x1::fungible_asset::FungibleStore'
-  const page = await ask<TypeUsesPage>({ path: `/types/${type}/uses?limit=${STORES_A_PAGE}${next}`, at }, signal)
-  if (!('value' in page)) return { holdings: [], cursor: undefined }
-  const stores = page.value.uses.flatMap((use) => ('resource' in use && use.resource === type ? use.address : []))
-  const holdings = await Promise.all(stores.map((store) => loadHolding(store, asset, at, signal)))
-  return { holdings: holdings.filter((one) => one !== undefined), cursor: page.answer.cursor }
-}
-
-async function loadHolding(
-  store: string,
-  asset: string,
-  at: string | undefined,
-  signal: AbortSignal,
-): Promise<Holding | undefined> {
-  const read = async (type: string): Promise<Data | undefined> => {
-    const result = await ask<Resource>({ path: `/accounts/${store}/resource/${type}`, at }, signal)
-    return 'value' in result ? (result.value.data as Data) : undefined
-  }
-  const held = await read('0x1::fungible_asset::FungibleStore')
-  const of = memberOf(held, ['metadata', 'inner'])
-  if (of === undefined || toStandardAddress(of) !== toStandardAddress(asset)) return undefined
-  const [core, concurrent] = await Promise.all([
-    read('0x1::object::ObjectCore'),
-    read('0x1::fungible_asset::ConcurrentFungibleBalance'),
-  ])
-  const balance = memberOf(concurrent, ['balance', 'value']) ?? memberOf(held, ['balance']) ?? '0'
-  return { store, owner: textOf(core?.owner) || store, balance }
+  return core && { kind: 'object', title: undefined, facts: ofCore }
 }
 
 function given(name: string, value: unknown): readonly ObjectFact[] {
@@ -165,12 +107,4 @@ function given(name: string, value: unknown): readonly ObjectFact[] {
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value.slice(0, LONGEST_TEXT) : ''
-}
-
-function memberOf(value: unknown, path: readonly string[]): string | undefined {
-  const found = path.reduce<unknown>(
-    (inner, name) => (typeof inner === 'object' && inner !== null ? (inner as Data)[name] : undefined),
-    value,
-  )
-  return typeof found === 'string' ? found : undefined
 }

@@ -17,6 +17,7 @@ const views: fc.Arbitrary<View> = fc.oneof(
   fc.constant<View>({ name: 'home' }),
   fc.record({ name: fc.constant('account' as const), address: word, tab: fc.constantFrom(...ACCOUNT_TABS) }),
   fc.record({ name: fc.constant('balance' as const), address: word, asset: word, curve }),
+  fc.record({ name: fc.constant('asset' as const), asset: word }),
   fc.record({ name: fc.constant('resource' as const), address: word, type: word }),
   fc.record({ name: fc.constant('module' as const), address: word, module: word }),
   fc.record({ name: fc.constant('block' as const), by: fc.constantFrom('height', 'version'), number: word }),

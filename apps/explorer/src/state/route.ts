@@ -3,6 +3,7 @@ export type View =
   | { readonly name: 'home' }
   | { readonly name: 'account'; readonly address: string; readonly tab: AccountTab }
   | { readonly name: 'balance'; readonly address: string; readonly asset: string; readonly curve: CurveView }
+  | { readonly name: 'asset'; readonly asset: string }
   | { readonly name: 'resource'; readonly address: string; readonly type: string }
   | { readonly name: 'module'; readonly address: string; readonly module: string }
   | { readonly name: 'view'; readonly function: string; readonly call?: ViewCall | undefined }
@@ -12,7 +13,7 @@ export type View =
   | { readonly name: 'block'; readonly by: 'height' | 'version'; readonly number: string }
   | { readonly name: 'unknown'; readonly path: string }
 
-export const ACCOUNT_TABS = ['balances', 'resources', 'modules', 'changes'] as const
+export const ACCOUNT_TABS = ['balances', 'activities', 'objects', 'resources', 'modules', 'changes'] as const
 export type AccountTab = (typeof ACCOUNT_TABS)[number]
 
 /** Arguments of a call of a view function. */
@@ -61,6 +62,7 @@ function parseView(path: string, parameters: URLSearchParams): View {
   }
   if (name === 'balance' && first && second)
     return { name, address: first, asset: second, curve: parseCurve(parameters) }
+  if (name === 'asset' && first && second === undefined) return { name, asset: first }
   if (name === 'api' && second === undefined) return { name, operation: first || undefined }
   if (name === 'resource' && first && second) return { name, address: first, type: second }
   if (name === 'module' && first && second) return { name, address: first, module: second }
@@ -127,6 +129,8 @@ function viewToPath(view: View): string {
       return view.tab === 'balances' ? path('account', view.address) : path('account', view.address, view.tab)
     case 'balance':
       return path('balance', view.address, view.asset)
+    case 'asset':
+      return path('asset', view.asset)
     case 'resource':
       return path('resource', view.address, view.type)
     case 'module':

@@ -6,7 +6,7 @@ const page = checkView({
   path: `/account/${ALICE}`,
   // 900,000 of the smallest unit, of which 100 are one bean.
   shows: ['BEAN', /9\s000/],
-  absent: { '/account/0xcafe': "No coins, and none of the chain's own asset, at this version." },
+  absent: { '/account/0xcafe': 'It holds no coins and no fungible assets at this version.' },
   pruned: `/account/${ALICE}?at=1`,
   hostile: `/account/${MALLORY}`,
   // A name is cut at 40 characters.

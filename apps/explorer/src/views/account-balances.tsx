@@ -1,128 +1,137 @@
-import { useState } from 'preact/hooks'
-import type { BalanceChange, Resource } from '../api/answers.ts'
-import { KNOWN_ASSETS, textToAsset } from '../api/asset.ts'
+import { useMemo, useState } from 'preact/hooks'
+import type { BalanceChange, Holding } from '../api/answers.ts'
+import { type AssetFacts, KNOWN_ASSETS, resourceToAssetFacts, textToAsset } from '../api/asset.ts'
 import { balanceHistoryPath } from '../api/history.ts'
-import { FailureNotice } from '../components/failure-notice.tsx'
 import { ForPrograms } from '../components/for-programs.tsx'
-import { Link } from '../components/link.tsx'
-import { Loading } from '../components/loading.tsx'
+import { Link, shortAddress } from '../components/link.tsx'
 import { LongList } from '../components/long-list.tsx'
 import { MoreButton } from '../components/more-button.tsx'
 import { Sparkline } from '../components/sparkline.tsx'
 import { NotProven } from '../proof/not-proven.tsx'
-import { formatAmount, groupDigits } from '../state/amount.ts'
-import { newest } from '../state/ledger.ts'
+import { formatAmount } from '../state/amount.ts'
+import { countChanges, countText } from '../state/count-text.ts'
+import { curveEnd } from '../state/curve-ends.ts'
 import { goTo, route } from '../state/location.ts'
-import { useAnswer, useText } from '../state/use-answer.ts'
-import { useAsset } from '../state/use-asset.ts'
+import { type AssetTotal, totalsOf } from '../state/totals.ts'
+import { useAnswer } from '../state/use-answer.ts'
 import { usePages } from '../state/use-pages.ts'
 
-const COIN_STORE = /^0x1::coin::CoinStore<(.+)>$/
-/** The chain's own asset. Most accounts have no coin store of it; a balance counts coin store and primary store. */
-const NATIVE_COIN = '0x1::aptos_coin::AptosCoin'
-/** Id of the chain with `KNOWN_ASSETS`. */
-const MAINNET = '1'
+const PAGE = 100
 const SPARKLINE_POINTS = 160
 const ROW_HEIGHT = 64
-/** Number of coins above which the visitor has to ask for more coins among the other resources. */
-const COINS_IN_SIGHT = 25
+/** Stores of an asset that a row lists; an account may have thousands. */
+const MOST_STORES = 8
 
+/** Everything that an account holds, added up for each asset. */
 export function AccountBalances({ address }: { readonly address: string }) {
   const { at } = route.value
-  const account = encodeURIComponent(address)
-  const pages = usePages<readonly Resource[], Resource>(
-    { path: `/accounts/${account}/resources?limit=1000`, at },
-    (page) => page,
-  )
-  const coins = pages.items.flatMap(({ type }) => COIN_STORE.exec(type)?.[1] ?? [])
-  const native = useText({ path: `/accounts/${account}/balance/${encodeURIComponent(NATIVE_COIN)}`, at })
-  const holdsNative = coins.includes(NATIVE_COIN) || (native && 'value' in native && native.value !== '0') === true
-  const known = newest.value?.chainId === MAINNET ? KNOWN_ASSETS.map(({ asset }) => asset).slice(1) : []
-  const own = [...(holdsNative ? [NATIVE_COIN] : []), ...coins.filter((coin) => coin !== NATIVE_COIN)]
-  const assets = [...own, ...known]
-  const isKnown = !(pages.isLoading && pages.items.length === 0) && native !== undefined
+  const request = {
+    path: `/accounts/${encodeURIComponent(address)}/balances?with_metadata=true&limit=${PAGE}`,
+    at,
+  }
+  const pages = usePages<readonly Holding[], Holding>(request, (page) => page)
+  const totals = useMemo(() => totalsOf(pages.items), [pages.items])
   return (
-    <section aria-label="Balances">
-      <ForPrograms
-        requests={[
-          { path: `/accounts/${account}`, at },
-          { path: `/accounts/${account}/balance/${encodeURIComponent(NATIVE_COIN)}`, at },
-        ]}
-      />
+    <section aria-label="Holdings">
+      <ForPrograms requests={[{ path: `/accounts/${encodeURIComponent(address)}`, at }, request]} />
       <OtherAsset address={address} />
-      <BalancesUnproven address={address} />
-      {isKnown && (
-        <LongList
-          label="Balances of the account"
-          class="balances"
-          count={pages.failure && coins.length === 0 ? 0 : assets.length}
-          rowHeight={ROW_HEIGHT}
-          onEnd={coins.length > COINS_IN_SIGHT ? pages.more : undefined}
-          row={(index) => (
-            <BalanceRow
-              key={assets[index]}
-              address={address}
-              asset={assets[index]!}
-              isHiddenAtZero={index >= own.length}
-            />
-          )}
-        />
-      )}
-      {isKnown && !pages.isLoading && !pages.failure && own.length === 0 && (
-        <p class="empty">No coins, and none of the chain's own asset, at this version.</p>
+      <HoldingsUnproven address={address} />
+      <LongList
+        label="Holdings of the account"
+        class="balances"
+        count={totals.length}
+        rowHeight={ROW_HEIGHT}
+        onEnd={pages.more}
+        row={(index) => <TotalRow key={totals[index]!.asset} address={address} total={totals[index]!} />}
+      />
+      {!pages.isLoading && !pages.failure && totals.length === 0 && !pages.more && (
+        <p class="empty">It holds no coins and no fungible assets at this version.</p>
       )}
       <MoreButton pages={pages} />
     </section>
   )
 }
 
-interface BalanceRowProps {
-  readonly address: string
-  readonly asset: string
-  readonly isHiddenAtZero: boolean
-}
-
-function BalanceRow({ address, asset, isHiddenAtZero }: BalanceRowProps) {
-  const { at } = route.value
-  const balance = useText({ path: `/accounts/${encodeURIComponent(address)}/balance/${encodeURIComponent(asset)}`, at })
-  const known = useAsset(asset)
-  const history = useAnswer<readonly BalanceChange[]>({
-    path: `${balanceHistoryPath(address, asset)}?order=asc&points=${SPARKLINE_POINTS}`,
-  })
-  const changes = history && 'value' in history ? history.value : []
-  if (isHiddenAtZero && (!balance || !('value' in balance) || balance.value === '0')) return null
+function TotalRow({ address, total }: { readonly address: string; readonly total: AssetTotal }) {
+  const { asset, amount, stores } = total
+  const metadata = stores[0]?.metadata
+  const facts = metadata ? resourceToAssetFacts({ data: metadata }) : undefined
   return (
     <div class="balance-row">
       <div>
         <Link view={{ name: 'balance', address, asset, curve: {} }} title={asset}>
-          <bdi>{known ? known.name : asset}</bdi>
+          <bdi>{facts?.name || shortAsset(asset)}</bdi>
         </Link>
         <small>
-          <bdi>{known?.symbol ?? '\u00a0'}</bdi>
+          <Link view={{ name: 'asset', asset }} title={asset}>
+            <bdi>{facts?.symbol || 'the asset'}</bdi>
+          </Link>
         </small>
       </div>
-      <div>
-        {changes.length > 1 && (
-          <Sparkline
-            label={`${groupDigits(String(changes.length))} changes in the window`}
-            points={changes.map((change) => ({
-              x: Number(change.version),
-              y: change.balance === undefined ? null : Number(change.balance),
-            }))}
-          />
-        )}
-      </div>
-      <div class="amount">
-        {balance === undefined && <Loading />}
-        {balance && 'failure' in balance && <FailureNotice failure={balance.failure} />}
-        {balance && 'value' in balance && formatAmount(balance.value, known?.decimals ?? 0)}
-      </div>
+      <BalanceSparkline address={address} asset={asset} />
+      <div class="amount">{formatAmount(amount, facts?.decimals ?? 0)}</div>
+      <Stores stores={stores} facts={facts} />
     </div>
   )
 }
 
-/** A note: a balance is a sum that the node computes, so no proof covers it. */
-function BalancesUnproven({ address }: { readonly address: string }) {
+/** An asset without a name, short enough for a row. */
+function shortAsset(asset: string): string {
+  const [address = '', ...more] = asset.split('::')
+  return [shortAddress(address), ...more].join('::')
+}
+
+/** The stores of an asset, if it is held in another way than all of it in the store by default. */
+function Stores({ stores, facts }: { readonly stores: readonly Holding[]; readonly facts: AssetFacts | undefined }) {
+  if (stores.length === 1 && stores[0]!.is_primary && !stores[0]!.is_frozen) return null
+  return (
+    <ul class="stores" aria-label="Stores">
+      {stores.slice(0, MOST_STORES).map(({ storage_id: store, is_primary, is_frozen, amount }) => (
+        <li key={store}>
+          {is_primary ? (
+            'primary store'
+          ) : (
+            <>
+              store{' '}
+              <Link view={{ name: 'account', address: store, tab: 'resources' }} title={store}>
+                <code>{shortAddress(store)}</code>
+              </Link>
+            </>
+          )}
+          {is_frozen && ', frozen'}: {formatAmount(amount, facts?.decimals ?? 0)}
+        </li>
+      ))}
+      {stores.length > MOST_STORES && <li>and {countText(stores.length - MOST_STORES, 'more store')}</li>}
+    </ul>
+  )
+}
+
+/** The balance of an asset in the window, in the coin store and the primary store. */
+function BalanceSparkline({ address, asset }: { readonly address: string; readonly asset: string }) {
+  const history = useAnswer<readonly BalanceChange[]>({
+    path: `${balanceHistoryPath(address, asset)}?order=asc&points=${SPARKLINE_POINTS}`,
+  })
+  const changes = history && 'value' in history ? history.value : []
+  const end = curveEnd(false)
+  const points = changes.map(({ version, balance }) => ({
+    x: Number(version),
+    y: balance === undefined ? null : Number(balance),
+  }))
+  const last = points.at(-1)
+  return (
+    <div>
+      {last && (
+        <Sparkline
+          label={`${countText(countChanges(changes), 'change')} in the window`}
+          points={end !== undefined && end > last.x ? [...points, { x: end, y: last.y }] : points}
+        />
+      )}
+    </div>
+  )
+}
+
+/** A note: the node adds up several values, so no proof covers a total. */
+function HoldingsUnproven({ address }: { readonly address: string }) {
   return (
     <NotProven>
       Balances are not proven: the node adds up what several values hold. What is stored at this address is, value by

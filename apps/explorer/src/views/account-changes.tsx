@@ -1,18 +1,15 @@
 import { useState } from 'preact/hooks'
 import type { AccountChange } from '../api/answers.ts'
-import { Differences } from '../components/differences.tsx'
+import { ChangeCard } from '../components/change-card.tsx'
 import { ForPrograms } from '../components/for-programs.tsx'
-import { AddressLink, Link } from '../components/link.tsx'
+import { Link } from '../components/link.tsx'
 import { Loading } from '../components/loading.tsx'
 import { LongList } from '../components/long-list.tsx'
 import { MoreButton } from '../components/more-button.tsx'
-import { TransactionFacts } from '../components/transaction-facts.tsx'
-import { ValueTree } from '../components/value-tree.tsx'
 import { NotProven } from '../proof/not-proven.tsx'
 import { groupDigits } from '../state/amount.ts'
 import { newest } from '../state/ledger.ts'
 import { route } from '../state/location.ts'
-import { useAmounts } from '../state/use-amounts.ts'
 import { usePages } from '../state/use-pages.ts'
 
 const DEFAULT_DISTANCE = 100n
@@ -79,49 +76,5 @@ function ChangesTo({ address, at, latest, oldest }: ChangesToProps) {
       )}
       <MoreButton pages={pages} />
     </section>
-  )
-}
-
-function ChangeCard({ address, change }: { readonly address: string; readonly change: AccountChange }) {
-  const { type, module, before, after, before_error, after_error, asset, last_write } = change
-  const holder = change.address ?? address
-  const isReadable = !before_error && !after_error
-  const amounts = useAmounts(type, holder, after ?? before)
-  return (
-    <article class="card">
-      <h2 class="card-title">
-        <Link
-          view={
-            type === undefined
-              ? { name: 'module', address, module: module ?? '' }
-              : { name: 'resource', address: holder, type }
-          }
-        >
-          <bdi class="type">{type ?? `module ${module}`}</bdi>
-        </Link>{' '}
-        <small>
-          {before === null ? 'created' : after === null ? 'deleted' : 'changed'}
-          {asset !== undefined && (
-            <>
-              {' '}
-              in its store of <AddressLink address={asset} />
-            </>
-          )}
-        </small>
-      </h2>
-      {last_write?.transaction && (
-        <p>
-          <small>last written at version {groupDigits(last_write.version)} by </small>
-          <TransactionFacts transaction={last_write.transaction} />
-        </p>
-      )}
-      {before_error && <p>Before, it cannot be read: {before_error.message}</p>}
-      {after_error && <p>After, it cannot be read: {after_error.message}</p>}
-      {isReadable && before !== null && after !== null ? (
-        <Differences before={before} after={after} amounts={amounts} />
-      ) : (
-        (after ?? before) !== undefined && <ValueTree value={after ?? before} holder={holder} amounts={amounts} />
-      )}
-    </article>
   )
 }

@@ -3,6 +3,7 @@ import type { Account } from '../api/answers.ts'
 import { toStandardAddress } from '../api/program-lines.ts'
 import { CopyButton } from '../components/copy-button.tsx'
 import { FailureNotice } from '../components/failure-notice.tsx'
+import { createLazy } from '../components/lazy.tsx'
 import { Link } from '../components/link.tsx'
 import { Loading } from '../components/loading.tsx'
 import { ProofNote } from '../proof/proof-note.tsx'
@@ -15,8 +16,13 @@ import { AccountChanges } from './account-changes.tsx'
 import { AccountModules } from './account-modules.tsx'
 import { AccountResources } from './account-resources.tsx'
 
+const AccountActivities = createLazy(async () => (await import('./account-activities.tsx')).AccountActivities)
+const AccountObjects = createLazy(async () => (await import('./account-objects.tsx')).AccountObjects)
+
 const TAB_TITLES: Readonly<Record<AccountTab, string>> = {
-  balances: 'Balances',
+  balances: 'Holdings',
+  activities: 'Activities',
+  objects: 'Objects',
   resources: 'Resources',
   modules: 'Modules',
   changes: 'Changes',
@@ -52,6 +58,8 @@ export function AccountView({ address, tab }: { readonly address: string; readon
             ))}
           </nav>
           {tab === 'balances' && <AccountBalances address={address} />}
+          {tab === 'activities' && <AccountActivities address={address} />}
+          {tab === 'objects' && <AccountObjects address={address} />}
           {tab === 'resources' && <AccountResources address={address} />}
           {tab === 'modules' && <AccountModules address={address} />}
           {tab === 'changes' && <AccountChanges address={address} />}

@@ -5,13 +5,15 @@ import { CsvButton } from '../components/csv-button.tsx'
 import { Curve } from '../components/curve.tsx'
 import { FailureNotice } from '../components/failure-notice.tsx'
 import { ForPrograms } from '../components/for-programs.tsx'
-import { AddressLink } from '../components/link.tsx'
+import { AddressLink, Link } from '../components/link.tsx'
 import { Loading } from '../components/loading.tsx'
 import { LongList } from '../components/long-list.tsx'
 import { MoreButton } from '../components/more-button.tsx'
 import { TransactionFacts } from '../components/transaction-facts.tsx'
 import { NotProven } from '../proof/not-proven.tsx'
 import { formatAmount, formatDifference, formatMicroseconds, groupDigits } from '../state/amount.ts'
+import { countChanges, countText } from '../state/count-text.ts'
+import { curveEnd } from '../state/curve-ends.ts'
 import { goTo, route } from '../state/location.ts'
 import type { CurveView } from '../state/route.ts'
 import { useText } from '../state/use-answer.ts'
@@ -42,13 +44,10 @@ export function BalanceView({ address, asset, curve }: BalanceViewProps) {
         <bdi>{known ? known.name : <span class="type">{asset}</span>}</bdi>
       </h1>
       <p class="subtitle">
-        of <AddressLink address={address} />
-        {known && (
-          <>
-            {' '}
-            · <bdi class="type">{asset}</bdi>
-          </>
-        )}
+        of <AddressLink address={address} /> ·{' '}
+        <Link view={{ name: 'asset', asset }}>
+          <bdi class="type">{asset}</bdi>
+        </Link>
       </p>
       <ForPrograms requests={[request, { path: `${balanceHistoryPath(address, asset)}?limit=${PAGE}` }]} />
       {balance === undefined && <Loading />}
@@ -106,8 +105,10 @@ function BalanceCurve({ address, asset, curve, decimals }: BalanceViewProps & { 
       </div>
       <Curve
         points={points}
+        end={curve.to === undefined ? curveEnd(isTime) : undefined}
         isTime={isTime}
         label="Balance"
+        changes={countChanges(changes)}
         chosen={chosen < 0 ? undefined : chosen}
         onChoose={(index) => show({ point: changes[index]!.version })}
         onZoom={(first, last) => show({ from: changes[first]!.version, to: changes[last]!.version })}
@@ -171,9 +172,7 @@ function BalanceChanges({ address, asset, decimals }: BalanceChangesProps) {
   return (
     <section aria-label="Changes">
       <div class="inline">
-        <h2>
-          {groupDigits(String(changes.length))} {pages.more ? 'newest changes' : 'changes'}
-        </h2>
+        <h2>{countText(countChanges(changes), pages.more ? 'newest change' : 'change')}</h2>
         <CsvButton path={balanceHistoryPath(address, asset)} name="balance.csv" />
       </div>
       <LongList

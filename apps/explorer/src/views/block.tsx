@@ -1,11 +1,14 @@
 import type { Block } from '../api/answers.ts'
 import { FailureNotice } from '../components/failure-notice.tsx'
 import { ForPrograms } from '../components/for-programs.tsx'
+import { createLazy } from '../components/lazy.tsx'
 import { Link } from '../components/link.tsx'
 import { Loading } from '../components/loading.tsx'
 import { formatMicroseconds, groupDigits } from '../state/amount.ts'
 import { goTo } from '../state/location.ts'
 import { useAnswer } from '../state/use-answer.ts'
+
+const BlockContents = createLazy(async () => (await import('./block-transactions.tsx')).BlockContents)
 
 export function BlockView({ by, number }: { readonly by: 'height' | 'version'; readonly number: string }) {
   const request = { path: `/blocks/by_${by}/${encodeURIComponent(number)}` }
@@ -61,6 +64,7 @@ function BlockFacts({ block }: { readonly block: Block }) {
           The block after
         </Link>
       </p>
+      <BlockContents key={block.block_height} block={block} />
     </>
   )
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { openedPage } from '../../testing/check-view.ts'
-import { ALICE, ASSET, HOSTILE } from '../../testing/page-ledger.ts'
+import { ALICE, ASSET, CUPS, HOSTILE } from '../../testing/page-ledger.ts'
 
 const page = openedPage()
 
@@ -18,10 +18,17 @@ it('shows what an asset is, and who owns it, with its texts as text', async () =
   expect(page().all('img, b, script')).toEqual([])
 })
 
-it('says that an asset has no holders', async () => {
+it('leads from an asset to its supply and its holders', async () => {
   await page().goTo(`/account/${ASSET}`)
-  await page().click('button', 'Look for holders')
-  await page().shows('No holder among the stores that were looked at.', 'These are all stores of this ledger.')
+  await page().click('a', 'Supply and holders of this asset')
+  await page().shows('Nobody holds it at this version.')
+  expect(page().path).toBe(`/asset/${ASSET}`)
+})
+
+it('lists the tokens of a collection with their owners, with their names as text', async () => {
+  await page().goTo(`/account/${CUPS}`)
+  await page().shows('Collection Cups', 'Cup 1of 0xa11ce', `${HOSTILE}of 0xbad`)
+  expect(page().all('img, b, script')).toEqual([])
 })
 
 it('shows nothing of an account that is no object', async () => {

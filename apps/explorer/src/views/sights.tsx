@@ -58,9 +58,9 @@ export function Sights({ head }: { readonly head: StateHead }) {
         <section aria-labelledby="assets">
           <h2 id="assets">Assets</h2>
           <ul class="tiles">
-            {assets.map(({ asset, name, symbol, decimals, issuer, supply }) => (
+            {assets.map(({ asset, name, symbol, decimals, supply }) => (
               <li key={asset}>
-                <Link view={{ name: 'account', address: issuer, tab: 'resources' }} title={asset}>
+                <Link view={{ name: 'asset', asset }} title={asset}>
                   <bdi>{name === '' ? asset : name}</bdi>
                   <small>
                     <bdi>{symbol}</bdi>

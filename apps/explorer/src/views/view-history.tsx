@@ -7,6 +7,8 @@ import { cutText } from '../components/long-text.tsx'
 import { MoreButton } from '../components/more-button.tsx'
 import { TransactionFacts } from '../components/transaction-facts.tsx'
 import { formatAmount, formatMicroseconds, groupDigits } from '../state/amount.ts'
+import { countChanges, countText } from '../state/count-text.ts'
+import { curveEnd } from '../state/curve-ends.ts'
 import { goTo, route } from '../state/location.ts'
 import type { ViewCall } from '../state/route.ts'
 import { useAsset } from '../state/use-asset.ts'
@@ -39,9 +41,7 @@ export function ViewHistory({ name, call, results }: ViewHistoryProps) {
   return (
     <section aria-label="History" aria-busy={pages.isLoading}>
       <div class="inline">
-        <h2>
-          {groupDigits(String(changes.length))} {pages.more ? 'newest changes' : 'changes'}
-        </h2>
+        <h2>{countText(countChanges(changes), pages.more ? 'newest change' : 'change')}</h2>
         {numbers.length > 1 && (
           <label>
             result{' '}
@@ -103,8 +103,10 @@ function CallCurve({ changes, result, decimals }: CallCurveProps) {
   return (
     <Curve
       points={points}
+      end={curveEnd(true)}
       isTime
       label="Answer"
+      changes={shown.length}
       chosen={undefined}
       onChoose={(at) => goTo({ view: route.value.view, at: shown[at]!.version }, 'stay')}
       onZoom={() => {}}

@@ -24,17 +24,15 @@ async function open(url: string): Promise<Page> {
   return page
 }
 
-it('a fungible asset has its facts, and holders as far as they are looked for', async () => {
+it('a fungible asset has its facts, and leads to its supply and all its holders', async () => {
   const { address, program } = await bed.serve('start', '--data-dir', 'demo')
   const page = await open(`${address}/account/0xa`)
   const card = page.getByRole('region', { name: 'This fungible asset' })
   await card.getByRole('heading', { name: 'Fungible asset Aptos Coin' }).waitFor()
   await card.getByText('APT', { exact: true }).waitFor()
-  await card.getByRole('button', { name: 'Look for holders' }).click()
-  await card.getByText('These are all stores of this ledger.').waitFor()
-  expect(await card.getByRole('list', { name: 'Holders' }).getByRole('listitem').count()).toBe(
-    ACCOUNTS.length + VAULTS.length,
-  )
+  await card.getByRole('link', { name: 'Supply and holders of this asset' }).click()
+  await page.getByRole('heading', { name: `${ACCOUNTS.length + VAULTS.length} holders` }).waitFor()
+  expect(await page.locator('.holder').count()).toBe(ACCOUNTS.length + VAULTS.length)
   expect(await accessibilityFindings(page)).toEqual([])
   program.stop()
 })

@@ -1,0 +1,81 @@
+import type { AssetFacts } from '../api/asset.ts'
+import { isCoin, issuerOf } from '../api/asset.ts'
+import { CopyButton } from '../components/copy-button.tsx'
+import { Fact } from '../components/fact.tsx'
+import { FailureNotice } from '../components/failure-notice.tsx'
+import { ForPrograms } from '../components/for-programs.tsx'
+import { Link } from '../components/link.tsx'
+import { Loading } from '../components/loading.tsx'
+import { NotProven } from '../proof/not-proven.tsx'
+import { formatAmount } from '../state/amount.ts'
+import { useAssetSupply } from '../state/asset-supply.ts'
+import { route } from '../state/location.ts'
+import { useAssetAnswer } from '../state/use-asset.ts'
+import { AssetHolders, holdersPath } from './asset-holders.tsx'
+import { AssetSupply } from './asset-supply.tsx'
+
+/** A coin or a fungible asset: its facts, the curve of its supply, and its holders. */
+export function AssetView({ asset }: { readonly asset: string }) {
+  const { at } = route.value
+  const { request, answer, facts } = useAssetAnswer(asset)
+  const supply = useAssetSupply(asset)
+  const isKnown = answer !== undefined && supply !== undefined
+  return (
+    <>
+      <h1 class="asset-name">
+        <bdi>{facts?.name || <span class="type">{asset}</span>}</bdi>
+        {facts && facts.symbol !== '' && (
+          <small>
+            {' '}
+            <bdi>{facts.symbol}</bdi>
+          </small>
+        )}
+      </h1>
+      <p class="subtitle">
+        <bdi class="type">{asset}</bdi> <CopyButton text={asset} what="the asset" />
+      </p>
+      <ForPrograms requests={[request, { path: holdersPath(asset, 'amount'), at }]} />
+      {!isKnown && <Loading />}
+      {isKnown && 'failure' in answer && <FailureNotice failure={answer.failure} />}
+      {isKnown && facts && (
+        <>
+          <AssetFactsList asset={asset} facts={facts} supply={supply} />
+          <NotProven>
+            The supply and the holders are not proven: a proof is of one value of the state. The values that count them
+            are, one by one, under the resources of the issuer.
+          </NotProven>
+          {supply && <AssetSupply source={supply} facts={facts} />}
+          <AssetHolders asset={asset} facts={facts} supply={supply?.supply} />
+        </>
+      )}
+    </>
+  )
+}
+
+interface AssetFactsListProps {
+  readonly asset: string
+  readonly facts: AssetFacts
+  readonly supply: NonNullable<ReturnType<typeof useAssetSupply>> | null
+}
+
+function AssetFactsList({ asset, facts, supply }: AssetFactsListProps) {
+  const { symbol, decimals } = facts
+  const inUnits = (units: string) => (
+    <>
+      {formatAmount(units, decimals)} <small class="symbol">{symbol}</small>
+    </>
+  )
+  return (
+    <dl class="facts">
+      <Fact name="Supply">{supply?.supply === undefined ? 'not counted' : inUnits(supply.supply)}</Fact>
+      {supply?.maximum !== undefined && <Fact name="At most">{inUnits(supply.maximum)}</Fact>}
+      <Fact name="Decimals">{decimals}</Fact>
+      <Fact name="Standard">{isCoin(asset) ? 'coin' : 'fungible asset'}</Fact>
+      <Fact name="Declared at">
+        <Link view={{ name: 'account', address: issuerOf(asset), tab: 'resources' }}>
+          <code>{issuerOf(asset)}</code>
+        </Link>
+      </Fact>
+    </dl>
+  )
+}

@@ -1,0 +1,106 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { Block } from '../api/answers.ts'
+import { ChangeCard } from '../components/change-card.tsx'
+import { Differences } from '../components/differences.tsx'
+import { FailureNotice } from '../components/failure-notice.tsx'
+import { AddressLink, Link, shortAddress } from '../components/link.tsx'
+import { ValueTree } from '../components/value-tree.tsx'
+import { type BlockSearch, type ChangedAccount, type ChangedTable, createBlockSearch } from '../state/block-search.ts'
+import { countText } from '../state/count-text.ts'
+import { newest } from '../state/ledger.ts'
+
+/**
+ * What a block changed, with the values before and after. A store without transactions has no list of it, so the
+ * accounts are compared one by one, some at first and more on request.
+ */
+export function BlockChanges({ block }: { readonly block: Block }) {
+  const before = BigInt(block.first_version) - 1n
+  const oldest = newest.value?.oldestVersion
+  if (before < 0n) return <p class="empty">Everything in the first block is new: look at the state after it.</p>
+  if (oldest !== undefined && before < BigInt(oldest)) {
+    return <p class="empty">The state before this block is no longer kept, so what it changed is not known.</p>
+  }
+  return <ComparedAccounts key={block.block_height} before={String(before)} after={block.last_version} />
+}
+
+interface Range {
+  readonly before: string
+  readonly after: string
+}
+
+function ComparedAccounts({ before, after }: Range) {
+  const [search, setSearch] = useState<BlockSearch | undefined>(undefined)
+  const [run] = useState(() => createBlockSearch({ before, after }, setSearch))
+  useEffect(() => {
+    run.more()
+    return run.stop
+  }, [])
+  if (!search) return null
+  const { accounts, tables, compared, isRunning, isEnded, failure } = search
+  return (
+    <section aria-label="What it changed" aria-busy={isRunning}>
+      <h2>What it changed</h2>
+      <p class="hint" role="status">
+        This node keeps no whole transactions. {isRunning ? 'Comparing; so far ' : ''}
+        {countText(compared, 'address')} compared before and after the block
+        {isEnded ? ', among them every account and every object of this ledger' : ''}.{' '}
+        {accounts.length === 0 && !isRunning && 'None of them changed.'}
+      </p>
+      {accounts.map((one) => (
+        <AccountPart key={one.address} account={one} />
+      ))}
+      {tables.map((one) => (
+        <TablePart key={one.handle} table={one} />
+      ))}
+      {failure && <FailureNotice failure={failure} />}
+      {!isEnded && (
+        <button type="button" disabled={isRunning} onClick={run.more}>
+          Compare more accounts
+        </button>
+      )}
+    </section>
+  )
+}
+
+function AccountPart({ account: { address, changes, isCut } }: { readonly account: ChangedAccount }) {
+  return (
+    <details class="card" open>
+      <summary>
+        account <AddressLink address={address} /> <small>{countText(changes.length, 'changed value')}</small>
+      </summary>
+      {changes.map((change, at) => (
+        <ChangeCard key={at} address={address} change={change} />
+      ))}
+      {isCut && <p class="hint">There are more; the changes of the account have all of them.</p>}
+    </details>
+  )
+}
+
+function TablePart({ table: { handle, holder, items } }: { readonly table: ChangedTable }) {
+  return (
+    <details class="card" open>
+      <summary>
+        table{' '}
+        <Link view={{ name: 'table', handle, types: { holder } }} title={handle}>
+          <code>{shortAddress(handle)}</code>
+        </Link>{' '}
+        <small>
+          of {shortAddress(holder)}, {countText(items.length, 'changed item')}
+        </small>
+      </summary>
+      {items.map(({ key, before, after }) => (
+        <article key={JSON.stringify(key)} class="card">
+          <ValueTree value={key} depth={2} />
+          {before === undefined || after === undefined ? (
+            <>
+              <h3>{before === undefined ? 'created' : 'deleted'}</h3>
+              <ValueTree value={after ?? before} holder={holder} />
+            </>
+          ) : (
+            <Differences before={before} after={after} amounts={undefined} />
+          )}
+        </article>
+      ))}
+    </details>
+  )
+}
