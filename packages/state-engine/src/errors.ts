@@ -3,6 +3,17 @@ import type { StoreErrorCode } from '@ledger-state/engine'
 
 type StoreError = LedgerStateError<StoreErrorCode>
 
+export const invalidArgumentErrors = declareErrors('invalid_argument', {
+  noSegments: (path: string) => `the store in ${path} is empty: it has no segment files`,
+  commitsOutsideSegments: (path: string) =>
+    `the newest commits of the store in ${path} are not in segment files yet: its writer merges them`,
+  otherSegments: (path: string) => `${path} does not belong to a part that can be joined with the others`,
+  notSuccessive: (before: bigint, next: bigint) =>
+    `the stores do not follow each other: version ${before} is followed by version ${next}`,
+  notAFolder: (path: string) => `${path} is not a folder`,
+  folderNotEmpty: (path: string) => `the folder ${path} is not empty: a store needs a folder of its own`,
+})
+
 export const storeMissing = declareErrors('store_missing', {
   notFound: (path: string) => `there is no ledger store in ${path}`,
   /** Error of a data file that is not the one that was opened. `fate` is what happened to the file. */

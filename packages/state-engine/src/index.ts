@@ -36,3 +36,7 @@ export {
   type WriterOptions,
 } from './open-state-engine.js'
 export type { StoreStats } from './read/store-stats.js'
+export { type Assembly, openAssembly } from './sharing/assembly.js'
+export type { PlacedSegment } from './sharing/create-store.js'
+export { type JoinOptions, joinStores } from './sharing/join-stores.js'
+export type { StoreFacts, StoreSegment, StoreSegments } from './sharing/store-segments.js'

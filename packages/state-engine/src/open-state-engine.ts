@@ -53,6 +53,8 @@ import { decodeLedgerRecord, type LedgerRecord } from './records/ledger-record.j
 import { getMark } from './records/mark.js'
 import { expectAllVersions, listSegmentRows } from './records/segment-rows.js'
 import { removeUnnamedSegments, segmentPath } from './segments/segment-names.js'
+import { PART_SEGMENTS_ID } from './sharing/part-segments.js'
+import { type StoreSegments, storeSegments } from './sharing/store-segments.js'
 import { takeSnapshot } from './snapshot/take-snapshot.js'
 import { StoreWriter } from './store-writer.js'
 import { WalAppender } from './wal/appender.js'
@@ -112,6 +114,12 @@ export interface WriterOptions extends StateEngineOptions {
    * both kinds of files.
    */
   readonly compressHistory?: boolean | undefined
+  /**
+   * Whether the store has a part of the versions of a ledger that others precede; false by default. Then it keeps deletions
+   * of keys that it never had, because an earlier part may have them, and stores with the same commits have the same
+   * segment files after `compact`. `joinStores` makes one store of such parts.
+   */
+  readonly part?: boolean | undefined
 }
 
 /** A store open for reading, in the process of its writer or in another. */
@@ -125,6 +133,11 @@ export interface LmdbEngineReader extends StateEngineReader {
    * @throws `store_not_empty` if the folder already holds a store; `store_full`
    */
   snapshot(path: string, options?: { readonly compact?: boolean }): Promise<void>
+  /**
+   * Describes the segment files of the store. They stay as they are until a writer merges them.
+   * @throws `invalid_argument` if the newest commits are not in segment files yet: `merge` writes them
+   */
+  segments(): StoreSegments
   /**
    * Checks that the data file is still the one that was opened.
    * @throws `store_missing` once the data file was removed or replaced (`fate` in the fields of the error). Reads still
@@ -145,6 +158,11 @@ export interface StateEngine extends LmdbEngineReader, StateWriter {
    * Commits wait for it.
    */
   merge(): Promise<void>
+  /**
+   * Does what `merge` does, and makes one segment of all files. It takes as much room on the disk as these have.
+   * @throws `store_full` before it begins if there is not so much
+   */
+  compact(): Promise<void>
 }
 
 const knownOptions = {
@@ -156,6 +174,7 @@ const knownOptions = {
   create: 0,
   memtableBytes: 0,
   compressHistory: 0,
+  part: 0,
 } satisfies Record<keyof WriterOptions, 0>
 /**
  * Options that readers accept. Those of writers are among them and have no effect, so that programs can use one object
@@ -209,11 +228,15 @@ export function openWithFailpoints(options: WriterOptions, atFailpoint: AtFailpo
     const file = join(path, STORE_FILE)
     const storeId = existsSync(file) ? withStoreErrors(path, () => readStoreId(file)) : undefined
     if (storeId !== undefined) claim = withStoreErrors(path, () => claimStore(path, storeId))
-    const opened = openLmdbStore({ ...options, readOnly: false })
+    const opened = openLmdbStore({
+      ...options,
+      readOnly: false,
+      segmentsId: options.part ? PART_SEGMENTS_ID : undefined,
+    })
     store = opened
     claim ??= withStoreErrors(path, () => claimStore(path, opened.storeId))
     const segmentBytes = Math.floor(memtableBytes / 2)
-    return new LmdbEngine(opened, atFailpoint, { releaseLock: release, segmentBytes })
+    return new LmdbEngine(opened, atFailpoint, { releaseLock: release, segmentBytes, isPart: options.part === true })
   } catch (error) {
     void store?.root.close()
     release()
@@ -265,6 +288,7 @@ function expectBetween(what: string, value: unknown, least: number, most: number
 interface WriterSetup {
   readonly releaseLock: () => void
   readonly segmentBytes: number
+  readonly isPart: boolean
 }
 
 /** Removes what a killed writer left of segment files. If damage in LMDB hides rows, all files stay. */
@@ -311,14 +335,14 @@ class LmdbEngine implements StateEngine {
       return
     }
     const bytes = store.meta.getBinary(LEDGER_KEY)
-    const { segmentBytes, releaseLock } = parts
+    const { segmentBytes, isPart, releaseLock } = parts
     const record = bytes && decodeLedgerRecord(bytes)
     removeLeftSegments(store, record)
     const recovered = recoverWal(store, record)
     const log = new WalAppender(store, recovered, segmentBytes, atFailpoint)
     this.#reads = new StoreReads(store, { memtable: log.memtable, follow: () => true }, atFailpoint)
     const onChange = () => this.#watch.notice()
-    this.#writer = new StoreWriter(store, this.#reads, log, { segmentBytes, onChange, atFailpoint })
+    this.#writer = new StoreWriter(store, this.#reads, log, { segmentBytes, isPart, onChange, atFailpoint })
     this.#closeSource = releaseLock
   }
 
@@ -407,6 +431,16 @@ class LmdbEngine implements StateEngine {
 
   async merge(): Promise<void> {
     await this.#expectWriter().merge()
+  }
+
+  async compact(): Promise<void> {
+    await this.#expectWriter().compact()
+  }
+
+  segments(): StoreSegments {
+    const snapshot = this.#reads.snapshot()
+    const mark = this.mark
+    return withStoreErrors(this.#store.path, () => storeSegments(this.#store, snapshot, mark))
   }
 
   async check(options: CheckOptions = {}): Promise<CheckReport> {

@@ -29,6 +29,8 @@ import type { WriterParts, WriterReads } from './write/writer-parts.js'
 export interface StoreWriterOptions {
   /** Most bytes of a segment. */
   readonly segmentBytes: number
+  /** Whether other versions precede the store's: `WriterOptions.part`. */
+  readonly isPart: boolean
   /** Called after each change. */
   readonly onChange: () => void
   readonly atFailpoint: AtFailpoint
@@ -47,7 +49,7 @@ export class StoreWriter {
   #isClosed = false
 
   constructor(store: LmdbStore, reads: WriterReads, log: WalAppender, options: StoreWriterOptions) {
-    const { segmentBytes, onChange, atFailpoint } = options
+    const { segmentBytes, isPart, onChange, atFailpoint } = options
     this.#parts = {
       store,
       builder: new RecordBuilder(),
@@ -57,6 +59,7 @@ export class StoreWriter {
       // Reads of this engine see at once what was written.
       transactions: new StoreTransactions(store, () => reads.forgetSnapshot()),
       atFailpoint,
+      isPart,
       onChange,
       inTurn: (work) => this.#inTurn(work),
       levelsSettled: () => this.#commits.merges.levelsSettled(),
@@ -119,6 +122,15 @@ export class StoreWriter {
   async merge(): Promise<void> {
     await this.#inTurn(() => this.#commits.mergeAll())
     await this.#commits.merges.levelsSettled()
+    this.#expectOpen()
+  }
+
+  /** Writes all commits so far into files, and merges all files into one segment. Commits wait. */
+  async compact(): Promise<void> {
+    await this.#inTurn(async () => {
+      await this.#commits.mergeAll()
+      await this.#commits.merges.compactLevels()
+    })
     this.#expectOpen()
   }
 

@@ -100,7 +100,7 @@ function expectRow(
   { identity, summary }: SegmentReader,
 ): void {
   const isSame =
-    identity.storeId === store.storeId &&
+    identity.storeId === store.segmentsId &&
     identity.firstVersion === row.firstVersion &&
     identity.lastVersion === row.lastVersion &&
     identity.level === row.level &&

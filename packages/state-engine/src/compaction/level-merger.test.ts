@@ -59,6 +59,7 @@ function mergerWith(parts: Partial<LevelParts> = {}): LevelMerger {
     builder: new RecordBuilder(),
     numbers: new SegmentNumbers(store),
     atFailpoint: () => {},
+    isPart: false,
     transact: async (work) => runTransaction(store.root, 'none', work),
     syncStore: async () => {},
     freeBytes: () => Number.POSITIVE_INFINITY,

@@ -1,5 +1,6 @@
 import { isLedgerStateError, type LedgerStateError } from '@ledger-state/core'
 import type { RecordBuilder } from '../bytes/record.js'
+import { storeFull } from '../errors.js'
 import type { AtFailpoint } from '../failpoints/failpoints.js'
 import { LEDGER_KEY, type LmdbStore, withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
 import { decodeLedgerRecord } from '../records/ledger-record.js'
@@ -7,6 +8,7 @@ import { expectAllVersions, listSegmentRows, type SegmentRow } from '../records/
 import { removeSegment } from '../segments/segment-names.js'
 import { LevelWork } from './level-work.js'
 import {
+  FINAL_LEVEL,
   filesBelow,
   filesOfMerge,
   filesToMerge,
@@ -26,6 +28,8 @@ export interface LevelParts {
   readonly builder: RecordBuilder
   readonly numbers: SegmentNumbers
   readonly atFailpoint: AtFailpoint
+  /** Whether other versions precede the store's: `WriterOptions.part`. */
+  readonly isPart: boolean
   /** Runs work in a write transaction. */
   transact(work: () => boolean): Promise<boolean>
   /** Makes all transactions so far durable. */
@@ -98,6 +102,28 @@ export class LevelMerger {
     this.start()
     while (this.#running.size > 0) await Promise.all(this.#running.values())
     if (this.#damage) throw this.#damage
+  }
+
+  /**
+   * Merges all files into one final segment, except those with an imported state. Its bytes depend only on the writes, so
+   * stores with the same writes and the same id of segments then have the same files.
+   * @throws `store_corrupt`; `store_full` if the disk has no room for the output beside the files
+   */
+  async compact(): Promise<void> {
+    const { store, numbers, freeBytes } = this.#parts
+    await this.settled()
+    const inputs = this.#read().rows.filter(({ isBase }) => !isBase)
+    const isFinal =
+      new Set(inputs.map(({ firstVersion }) => firstVersion)).size === 1 && inputs[0]!.level === FINAL_LEVEL
+    if (this.#isStopped || inputs.length === 0 || isFinal) return
+    if (!hasRoom([{ inputs }], freeBytes(store.path))) throw storeFull(store.path, undefined)
+    const choice = { inputs, level: FINAL_LEVEL, floor: undefined, packing: packingOf(FINAL_LEVEL, 0, 'always') }
+    const merge = { ...choice, file: numbers.take(filesOfMerge(choice)) }
+    const merged = this.#merge(merge)
+    const ended = merged.catch(() => {}).then(() => void this.#running.delete(merge))
+    this.#running.set(merge, ended)
+    await ended
+    await merged
   }
 
   /**
@@ -203,7 +229,7 @@ export class LevelMerger {
 
   /** @throws `store_corrupt` if damage in LMDB hides a file: a merge would seem to have its versions */
   #read(): StoreFiles {
-    const { store } = this.#parts
+    const { store, isPart } = this.#parts
     store.root.resetReadTxn()
     const bytes = store.meta.getBinary(LEDGER_KEY)
     const rows = listSegmentRows(store)
@@ -211,7 +237,8 @@ export class LevelMerger {
     if (!bytes) return { rows, oldestVersion: undefined }
     const record = decodeLedgerRecord(bytes)
     expectAllVersions(rows, record)
-    return { rows, oldestVersion: record.ledger.oldestVersion }
+    // Of a part, nothing is below the window: an earlier part may need its deletions.
+    return { rows, oldestVersion: isPart ? -1n : record.ledger.oldestVersion }
   }
 
   async #merge(merge: LevelMerge): Promise<void> {

@@ -44,8 +44,8 @@ export interface MergedLevel {
   readonly dropped: number
 }
 
-/** Level of the file with what lies below the window. */
-const BASE_LEVEL = 255
+/** Level of segments that no level is merged with: those with what lies below the window, and those of `compact`. */
+export const FINAL_LEVEL = 255
 /** Versions of a file span less than this, so that their differences are exact numbers. */
 const MOST_SPAN = 2n ** 53n
 /** Bytes of a disk that a merge leaves to commits. */
@@ -100,7 +100,7 @@ export function filesBelow(rows: readonly SegmentRow[], oldestVersion: bigint): 
   const base = ended.reduce((sum, { isBase, writes }) => sum + (isBase ? writes : 0), 0)
   const others = ended.reduce((sum, { isBase, writes }) => sum + (isBase ? 0 : writes), 0)
   if (others === 0 || 2 * others < base || !canMerge(ended)) return undefined
-  return { inputs: ended, level: BASE_LEVEL, floor: oldestVersion }
+  return { inputs: ended, level: FINAL_LEVEL, floor: oldestVersion }
 }
 
 /** Whether a disk has room for the output of merges: their inputs are removed only afterwards. */
@@ -132,7 +132,7 @@ function fullLevel(
   const levels = new Set(segments.map(([row]) => row!.level).toSorted((a, b) => a - b))
   for (const level of levels) {
     const ofLevel = segments.filter(([row]) => row!.level === level)
-    if (ofLevel.length < fan || level === BASE_LEVEL || isTaken(level)) continue
+    if (ofLevel.length < fan || level === FINAL_LEVEL || isTaken(level)) continue
     for (let count = ofLevel.length; count >= LEAST_INPUTS; count--) {
       const inputs = ofLevel.slice(0, count).flat()
       if (canMerge(inputs)) return inputs

@@ -33,6 +33,7 @@ export interface MergeParts {
   readonly memtable: Memtable
   readonly numbers: SegmentNumbers
   readonly atFailpoint: AtFailpoint
+  readonly isPart: boolean
   /** Runs work in a write transaction. Returns its result. */
   transact(work: () => boolean): Promise<boolean>
   /** Makes all transactions so far durable. */
@@ -140,6 +141,11 @@ export class MergeScheduler {
   /** Resolves when no level of segment files is full. */
   async levelsSettled(): Promise<void> {
     await this.#levels.settled()
+  }
+
+  /** Merges all segment files into one segment. @throws as `LevelMerger.compact` */
+  async compactLevels(): Promise<void> {
+    await this.#levels.compact()
   }
 
   /**

@@ -17,8 +17,8 @@ export type LevelThread = JobThread<LevelMerge, MergedLevel | undefined>
 export function createLevelThread(facts: FileFacts, { memory }: SharedProgress): LevelThread | undefined {
   const module = isMainThread ? threadModule('level-thread', import.meta.url) : undefined
   if (!module) return undefined
-  const { path, storeId, durability } = facts
-  const workerData: LevelThreadData = { facts: { path, storeId, durability }, memory }
+  const { path, segmentsId, durability } = facts
+  const workerData: LevelThreadData = { facts: { path, segmentsId, durability }, memory }
   return new JobThread(module, {
     workerData,
     toCrash: threadFailed,

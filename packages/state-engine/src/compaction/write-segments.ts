@@ -4,7 +4,7 @@ import { segmentPath } from '../segments/segment-names.js'
 import { SegmentWriter, type SegmentWriterOptions, type WrittenSegment } from '../segments/segment-writer.js'
 import { mostFileBytes, type SegmentSink, SplitWriter } from '../segments/split-writer.js'
 
-export type FileFacts = Pick<LmdbStore, 'path' | 'storeId' | 'durability'>
+export type FileFacts = Pick<LmdbStore, 'path' | 'segmentsId' | 'durability'>
 /** What a row says of a segment before it is written. */
 export type SegmentPlace = Pick<SegmentRow, 'firstVersion' | 'lastVersion' | 'level' | 'isBase'>
 
@@ -21,13 +21,13 @@ export function mostFiles(payloadBytes: number, writes: number): number {
  * No file is left if it is interrupted. `put` puts the writes, and returns when all are put.
  */
 export function* writeSegments<Step, T>(
-  { path, storeId, durability }: FileFacts,
+  { path, segmentsId, durability }: FileFacts,
   place: SegmentPlace & { readonly file: number },
   options: SegmentWriterOptions,
   put: (sink: SegmentSink) => Generator<Step, T>,
 ): Generator<Step, { readonly rows: readonly SegmentRow[]; readonly result: T }> {
   const { file, ...versions } = place
-  const identity = { storeId, hashSeed: hashSeedOf({ storeId }), ...versions }
+  const identity = { storeId: segmentsId, hashSeed: hashSeedOf({ segmentsId }), ...versions }
   const open = (part: number) =>
     new SegmentWriter(segmentPath(path, file + part), identity, { ...options, isDurable: durability !== 'none' })
   const writer = new SplitWriter(open, mostFileBytes())

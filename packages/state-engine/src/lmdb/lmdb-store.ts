@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { accessSync, constants, existsSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
 import { isLedgerStateError } from '@ledger-state/core'
 import { moveDurablyNow } from '@ledger-state/core/files'
 import { storeCorrupt, storeFailed } from '@ledger-state/engine/authoring'
@@ -49,6 +50,8 @@ export interface LmdbStore {
   readonly compressHistory: boolean
   /** A random u64, made with the store, by which a WAL file of another store is recognized. */
   readonly storeId: bigint
+  /** Id in the headers of the segment files. It is the store's, except in parts of a ledger that are joined later. */
+  readonly segmentsId: bigint
   readonly root: LmdbEnvironment
   readonly meta: Table<Uint8Array>
   /** Segment files, by first version and file number: `segment-rows.ts`. */
@@ -65,6 +68,9 @@ export interface LmdbStore {
 }
 
 const LAYOUT_KEY = Buffer.from('layout')
+/** Key of the id in the headers of segment files, if that is not the store's. */
+const SEGMENTS_ID_KEY = Buffer.from('segments-id')
+const SEGMENTS_ID_SEED = crc32(SEGMENTS_ID_KEY)
 export const LEDGER_KEY = Buffer.from('ledger')
 
 export interface LmdbStoreOptions {
@@ -75,6 +81,8 @@ export interface LmdbStoreOptions {
   readonly readAhead?: boolean | undefined
   readonly mapBytes?: number | undefined
   readonly compressHistory?: boolean | undefined
+  /** Id in the headers of the segment files of a store that is created; by default the store's own. */
+  readonly segmentsId?: bigint | undefined
   /** Whether another thread of the process has the store open. */
   readonly isOpened?: boolean | undefined
 }
@@ -104,12 +112,13 @@ export function openLmdbStore({
   readAhead,
   mapBytes,
   compressHistory = false,
+  segmentsId,
   isOpened = false,
 }: LmdbStoreOptions): LmdbStore {
   const file = join(path, STORE_FILE)
   if (readOnly) expectStore(path)
   return withStoreErrors(path, () => {
-    if (!readOnly && !hasStore(file)) createDataFile(file, mapBytes)
+    if (!readOnly && !hasStore(file)) createDataFile(file, { mapBytes, segmentsId })
     const found = expectPresent(path, file)
     if (!isOpened) expectSoundFile(file, !readOnly)
     // A writer may open an empty store and let it grow to any size.
@@ -162,13 +171,18 @@ function expectPresent(path: string, file: string): Stats {
 }
 
 /** Creates a data file. It gets its name once it is complete, so an interrupted creation leaves no store. */
-function createDataFile(file: string, mapBytes: number | undefined): void {
+function createDataFile(
+  file: string,
+  { mapBytes, segmentsId }: Pick<LmdbStoreOptions, 'mapBytes' | 'segmentsId'>,
+): void {
   const unfinished = `${file}.new`
   rmSync(unfinished, { force: true })
   writeFileSync(unfinished, emptyDataFile(mapBytes ?? DEFAULT_MAP_BYTES))
   const root = openEnvironment(unfinished, { readOnly: false, readAhead: false, mapBytes })
   try {
-    runTransaction(root as unknown as LmdbEnvironment, 'none', () => openTables(root, file, { create: true }))
+    runTransaction(root as unknown as LmdbEnvironment, 'none', () =>
+      openTables(root, file, { create: true, segmentsId }),
+    )
   } finally {
     void root.close()
     rmSync(`${unfinished}-lock`, { force: true })
@@ -192,7 +206,7 @@ function createPlaceCheck(file: string): () => void {
 function openTables(
   root: RootDatabase<Buffer, Uint8Array>,
   file: string,
-  { create = false }: { readonly create?: boolean } = {},
+  { create = false, segmentsId }: { readonly create?: boolean; readonly segmentsId?: bigint | undefined } = {},
 ): Omit<
   LmdbStore,
   'path' | 'durability' | 'verifyReads' | 'compressHistory' | 'sync' | 'expectInPlace' | 'showNewest'
@@ -207,8 +221,10 @@ function openTables(
   // The layout is checked first, because a store of another layout has other databases.
   const meta = table<Uint8Array>('meta')
   expectLayout(meta, file, create)
+  const storeId = expectStoreId(meta, create)
   return {
-    storeId: expectStoreId(meta, create),
+    storeId,
+    segmentsId: expectSegmentsId(meta, create ? segmentsId : undefined) ?? storeId,
     root: root as unknown as LmdbEnvironment,
     meta,
     segments: table('segments', NUMBERED_KEY_ENCODER),
@@ -231,10 +247,21 @@ function expectStoreId(meta: Table<Uint8Array>, create: boolean): bigint {
   return openRecord(record, 0, () => 'the id of the store').readBigUInt64BE()
 }
 
+/** @param create id that is given to a new store */
+function expectSegmentsId(meta: Table<Uint8Array>, create: bigint | undefined): bigint | undefined {
+  if (create !== undefined)
+    meta.putSync(SEGMENTS_ID_KEY, new RecordBuilder().begin().u64(create).seal(SEGMENTS_ID_SEED))
+  const record = meta.getBinary(SEGMENTS_ID_KEY)
+  if (!record) return undefined
+  const content = openRecord(record, SEGMENTS_ID_SEED, () => 'the id of the segment files')
+  if (content.length !== 8) throw storeCorrupt('the store has no id of its segment files')
+  return content.readBigUInt64BE()
+}
+
 /** Secret of the hash of keys in the segment files of a store. */
-export function hashSeedOf({ storeId }: Pick<LmdbStore, 'storeId'>): Buffer {
+export function hashSeedOf({ segmentsId }: Pick<LmdbStore, 'segmentsId'>): Buffer {
   const seed = Buffer.alloc(8)
-  seed.writeBigUInt64LE(storeId)
+  seed.writeBigUInt64LE(segmentsId)
   return seed
 }
 

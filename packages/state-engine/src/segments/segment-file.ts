@@ -61,6 +61,11 @@ export class SegmentFile {
     }
   }
 
+  /** Length of the file, with what is around the segment. */
+  get fileBytes(): number {
+    return fileLength(this.length)
+  }
+
   /** Reads as many bytes as the target has. @throws `store_corrupt` if the file ends before */
   read(target: Uint8Array, place: number): void {
     this.#read(target, place)

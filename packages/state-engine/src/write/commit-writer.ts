@@ -9,7 +9,7 @@ import { KeyHash } from '../memtable/key-hash.js'
 import { NONE, Segment } from '../memtable/segment.js'
 import { newestInSlices } from '../read/segment-slices.js'
 import { SegmentMatch } from '../segments/block-search.js'
-import { PRESENT } from '../segments/found.js'
+import { ABSENT, PRESENT } from '../segments/found.js'
 import { KeyProbe } from '../segments/key-filter.js'
 import type { FollowingFile } from '../wal/appender.js'
 import { type CommitContent, commitSize, payloadLength, putCommit } from '../wal/put-payload.js'
@@ -48,13 +48,14 @@ export class CommitWriter {
   constructor(parts: WriterParts, segmentBytes: number) {
     this.#parts = parts
     this.#segmentBytes = segmentBytes
-    const { store, builder, log, transactions, numbers, atFailpoint } = parts
+    const { store, builder, log, transactions, numbers, atFailpoint, isPart } = parts
     this.#probe = new KeyProbe(new KeyHash(hashSeedOf(store)))
     this.merges = new MergeScheduler({
       store,
       builder,
       numbers,
       atFailpoint,
+      isPart,
       memtable: log.memtable,
       transact: (work) =>
         transactions.run(transactions.ofMerge, () => {
@@ -237,7 +238,7 @@ export class CommitWriter {
     this.merges.start()
   }
 
-  /** Whether a key that the newest segment does not have has a value. */
+  /** Whether a key that the newest segment does not have has a value, or may have one in an earlier part of the ledger. */
   #hasValue(key: Uint8Array, hash: number): boolean {
     for (const segment of this.#parts.log.memtable.segments.slice(0, -1).reverse()) {
       const entry = segment.newest(key, hash)
@@ -248,7 +249,8 @@ export class CommitWriter {
 
   #isInFiles(key: Uint8Array): boolean {
     const { slices } = this.#parts.reads.snapshot()
-    return slices.length > 0 && newestInSlices(slices, this.#probe.take(key), this.#match) === PRESENT
+    const found = slices.length > 0 ? newestInSlices(slices, this.#probe.take(key), this.#match) : ABSENT
+    return found === PRESENT || (found === ABSENT && this.#parts.isPart)
   }
 
   async #dropMerged(fileNumber: number): Promise<void> {

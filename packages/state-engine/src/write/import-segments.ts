@@ -63,7 +63,7 @@ function writeFile(
 ): SegmentRow {
   const firstVersion = entries.reduce((least, entry) => (entry.version < least ? entry.version : least), version)
   const place = { firstVersion, lastVersion: version, level: 0, isBase: true }
-  const identity = { storeId: store.storeId, hashSeed: hashSeedOf(store), ...place }
+  const identity = { storeId: store.segmentsId, hashSeed: hashSeedOf(store), ...place }
   const writer = new SegmentWriter(segmentPath(store.path, file), identity, { isDurable: store.durability !== 'none' })
   try {
     if (block) writer.addBlock({ firstVersion: version, block })

@@ -34,6 +34,8 @@ export interface WriterParts {
   readonly numbers: SegmentNumbers
   readonly transactions: StoreTransactions
   readonly atFailpoint: AtFailpoint
+  /** Whether other versions precede the store's: `WriterOptions.part`. */
+  readonly isPart: boolean
   /** Runs work after all earlier work on commits and on their files. */
   inTurn<T>(work: () => Promise<T>): Promise<T>
   /** Resolves when no level of segment files is full. */

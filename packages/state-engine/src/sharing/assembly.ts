@@ -1,0 +1,76 @@
+import { existsSync, readdirSync, rmdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { makeFolderNow, moveDurably } from '@ledger-state/core/files'
+import { folderHasStore, invalidArgumentErrors } from '../errors.js'
+import { LOCK_FILE, STORE_FILE, withStoreErrors, withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
+import { acquireWriterLock } from '../lmdb/writer-lock.js'
+import { removeUnnamedSegments, segmentPath } from '../segments/segment-names.js'
+import { createStoreOf, type PlacedSegment } from './create-store.js'
+import type { StoreFacts } from './store-segments.js'
+
+/**
+ * A store that is put together of segment files. Until it is complete, it lies in `folder`, beside its place: an interrupted
+ * assembly leaves no store at the place, and the next one finds the files that the folder has.
+ */
+export interface Assembly {
+  readonly folder: string
+  /** Path at which the segment file with a number is put. */
+  segmentPath(file: number): string
+  /** Removes all segment files but these, and what is left of files that were being written. */
+  keepOnly(files: ReadonlySet<number>): void
+  /** Makes a store of the files in the folder. @throws `store_corrupt` if they are damaged or do not fit together */
+  create(facts: StoreFacts, files: readonly PlacedSegment[]): Promise<void>
+  /** Gives the complete store its place. Nobody may have it open. */
+  publish(): Promise<void>
+  /** Lets others go on with what is not published. */
+  close(): void
+}
+
+/**
+ * Begins or continues to put a store together.
+ * @throws `store_not_empty` if there is something at its place; `store_locked` while another process does the same
+ */
+export function openAssembly(path: string): Assembly {
+  expectFree(path)
+  const folder = `${path.replace(/\/+$/, '')}.unfinished`
+  const release = withStoreErrors(folder, () => {
+    makeFolderNow(folder)
+    return acquireWriterLock(join(folder, LOCK_FILE))
+  })
+  try {
+    // Another process may just have published its store.
+    expectFree(path)
+  } catch (error) {
+    release()
+    throw error
+  }
+  let isClosed = false
+  const close = () => {
+    if (!isClosed) release()
+    isClosed = true
+  }
+  return {
+    folder,
+    segmentPath: (file) => segmentPath(folder, file),
+    keepOnly: (files) => withStoreErrors(folder, () => removeUnnamedSegments(folder, files)),
+    create: (facts, files) => createStoreOf(folder, facts, files),
+    publish: async () => {
+      await withStoreErrorsAsync(path, async () => {
+        expectFree(path)
+        // The system refuses to put a folder in the place of a mount point.
+        if (existsSync(path)) rmdirSync(path)
+        await moveDurably(folder, path)
+      })
+      close()
+    },
+    close,
+  }
+}
+
+function expectFree(path: string): void {
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (!found) return
+  if (!found.isDirectory()) throw invalidArgumentErrors.notAFolder(path)
+  if (existsSync(join(path, STORE_FILE))) throw folderHasStore(path)
+  if (readdirSync(path).length > 0) throw invalidArgumentErrors.folderNotEmpty(path)
+}
