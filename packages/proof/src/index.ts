@@ -1,5 +1,7 @@
 export { beginSha3, sha3 } from '#sha3'
 export type { ProofErrorCode } from './errors.js'
+export type { ArenaKind, HashArena } from './hashes/hash-arena.js'
+export { HashBatch } from './hashes/hash-batch.js'
 export { HASH_LENGTH, readHashes, writeHashes } from './hashes/hash-bytes.js'
 export {
   ACCUMULATOR_PLACEHOLDER,
@@ -7,6 +9,7 @@ export {
   expectHash,
   type HashName,
   LedgerHasher,
+  type LedgerHasherOptions,
   SPARSE_MERKLE_PLACEHOLDER,
 } from './hashes/ledger-hasher.js'
 export {
@@ -65,5 +68,6 @@ export {
 } from './state/state-proof.js'
 export { AccumulatorFrontier, MAX_LEAVES } from './trees/accumulator.js'
 export { accumulatorPath, type PathSurroundings, rootByPath } from './trees/accumulator-path.js'
+export { PartTree, SAVED_LEAF_LENGTH, SUBTREE_EMPTY, SUBTREE_INNER, SUBTREE_LEAF } from './trees/part-tree.js'
 export { SparseMerkleFrontier } from './trees/sparse-merkle.js'
 export { rootOfStatePath, type StateLeaf, type StatePath } from './trees/state-path.js'

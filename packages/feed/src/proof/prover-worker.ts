@@ -4,6 +4,6 @@ import { serveJobs } from '@ledger-state/core/threads'
 import { LedgerHasher } from '@ledger-state/proof'
 import { type ProofJob, runProofJob } from './proof-job.js'
 
-const hasher = new LedgerHasher(workerData as string)
+const hasher = new LedgerHasher(workerData as string, { isBulk: true })
 
 serveJobs((job: ProofJob) => runProofJob(job, hasher))

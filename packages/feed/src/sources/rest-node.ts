@@ -74,7 +74,7 @@ class RestNode implements LedgerSource {
     this.#url = url
     this.position = url
     this.description = `node at ${url}`
-    this.#hasher = new LedgerHasher(options.hashSalt)
+    this.#hasher = new LedgerHasher(options.hashSalt, { isBulk: true })
     this.#prover = createProver(this.#hasher, options.thread)
     this.#verify = options.verify !== false
     this.#follow = options.follow === true

@@ -149,7 +149,7 @@ class TransactionBackup implements LedgerSource {
     this.#storage = storage
     this.#entries = entries
     this.#upTo = upTo
-    this.#hasher = new LedgerHasher(options.hashSalt)
+    this.#hasher = new LedgerHasher(options.hashSalt, { isBulk: true })
     this.#prover = options.verify === false ? undefined : createProver(this.#hasher, options.thread)
     this.#verifier = new SignatureVerifier(storage, this.#hasher, options)
     this.#undecoded = new UndecodedNotices(options.onNotice)

@@ -1,9 +1,7 @@
 import { Buffer } from 'node:buffer'
 import type { KeyedEntry } from '@ledger-state/core'
-import { HASH_LENGTH, type LedgerHasher } from '@ledger-state/proof'
-import { annotationToNote } from '@ledger-state/records'
-import { encodeStateValue } from '@ledger-state/type-tag'
-import { LEAF_LENGTH } from './fold-leaves.js'
+import type { HashBatch } from '@ledger-state/proof'
+import { addStateKey, addStateValue } from './state-hashes.js'
 
 // Layout of entries in a message to a thread: u32 length of the key, u32 of the value, u32 of the annotation, then
 // these three.
@@ -49,29 +47,17 @@ export class EntryBatch {
 }
 
 /** Hashes the entries of a batch into leaves of `LEAF_LENGTH` bytes each. */
-export function hashEntries(hasher: LedgerHasher, batch: Uint8Array): Uint8Array<ArrayBuffer> {
+export function hashEntries(hashes: HashBatch, batch: Uint8Array): Uint8Array<ArrayBuffer> {
   const bytes = Buffer.from(batch.buffer, batch.byteOffset, batch.length)
-  const leaves = Buffer.from(new ArrayBuffer(countEntries(bytes) * LEAF_LENGTH))
-  let written = 0
+  hashes.clear()
   for (let at = 0; at < bytes.length; ) {
     const keyAt = at + HEADER
     const valueAt = keyAt + bytes.readUInt32LE(at)
     const noteAt = valueAt + bytes.readUInt32LE(at + 4)
     at = noteAt + bytes.readUInt32LE(at + 8)
-    const annotation = at > noteAt ? bytes.subarray(noteAt, at) : undefined
-    const { metadata } = annotationToNote(annotation)
-    const value = encodeStateValue({ value: bytes.subarray(valueAt, noteAt), metadata })
-    hasher.hashInto('StateKey', bytes.subarray(keyAt, valueAt), leaves, written)
-    hasher.hashInto('StateValue', value, leaves, written + HASH_LENGTH)
-    written += LEAF_LENGTH
+    addStateKey(hashes, bytes.subarray(keyAt, valueAt))
+    addStateValue(hashes, bytes.subarray(valueAt, noteAt), at > noteAt ? bytes.subarray(noteAt, at) : undefined)
   }
-  return new Uint8Array(leaves.buffer as ArrayBuffer)
-}
-
-function countEntries(bytes: Buffer): number {
-  let count = 0
-  for (let at = 0; at < bytes.length; count++) {
-    at += HEADER + bytes.readUInt32LE(at) + bytes.readUInt32LE(at + 4) + bytes.readUInt32LE(at + 8)
-  }
-  return count
+  // The hash of a key is followed by the hash of its value, as in a leaf.
+  return Uint8Array.from(hashes.flush())
 }

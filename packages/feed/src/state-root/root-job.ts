@@ -1,6 +1,7 @@
-import type { LedgerHasher } from '@ledger-state/proof'
+import { HashBatch, LedgerHasher, type LedgerHasherOptions, PartTree } from '@ledger-state/proof'
 import { hashEntries } from './entry-batch.js'
-import { foldLeaves, type Subtree } from './fold-leaves.js'
+import type { Subtree } from './fold-leaves.js'
+import { foldPart } from './fold-part.js'
 import { foldTreePart, type TreePart } from './tree-part.js'
 
 /** A job for the threads that compute a state root. */
@@ -11,10 +12,32 @@ export type RootJob =
 
 export type RootResult = Uint8Array<ArrayBuffer> | Subtree | TreePart
 
-export function runRootJob(job: RootJob, hasher: LedgerHasher): RootResult {
-  if (job.kind === 'hash') return hashEntries(hasher, job.batch)
-  if (job.kind === 'fold') return foldLeaves(hasher, job.leaves, job.depth)
-  return foldTreePart(hasher, job.leaves, job.depth, job.bottom)
+/** Bytes of messages that are hashed at once. */
+const HASHES_LENGTH = 2 ** 20
+
+/** What runs jobs: one for each thread. */
+export interface RootWork {
+  run(job: RootJob): RootResult
+}
+
+/** @param salt the word before the name of each hash */
+export function createRootWork(salt: string, options?: LedgerHasherOptions): RootWork {
+  const hasher = new LedgerHasher(salt, options)
+  let hashes: HashBatch | undefined
+  let tree: PartTree | undefined
+  return {
+    run(job) {
+      if (job.kind === 'hash') {
+        hashes ??= new HashBatch(hasher, HASHES_LENGTH)
+        return hashEntries(hashes, job.batch)
+      }
+      if (job.kind === 'fold') {
+        tree ??= new PartTree(hasher, job.depth)
+        return foldPart(tree, job.leaves, job.depth)
+      }
+      return foldTreePart(hasher, job.leaves, job.depth, job.bottom)
+    },
+  }
 }
 
 /** The buffers of a result, which are transferred with it. */

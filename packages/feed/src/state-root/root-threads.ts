@@ -1,8 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { idlest, type JobThread, threadModule } from '@ledger-state/core/threads'
-import { LedgerHasher } from '@ledger-state/proof'
 import { createJobThread } from '../threads/create-job-thread.js'
-import { type RootJob, type RootResult, runRootJob } from './root-job.js'
+import { createRootWork, type RootJob, type RootResult, type RootWork } from './root-job.js'
 
 /** Jobs that wait in each thread, so that it has a next job while the caller is busy. */
 const AHEAD = 2
@@ -12,7 +11,7 @@ const ROOT_WORKER = threadModule('root-worker', import.meta.url)
 /** Runs jobs of a state root in threads. The caller awaits `ready` before each job, which bounds the jobs under way. */
 export class RootThreads {
   readonly #threads: JobThread<RootJob, RootResult>[]
-  readonly #local: LedgerHasher | undefined
+  readonly #local: RootWork | undefined
   #waiting: (() => void)[] = []
 
   /**
@@ -25,7 +24,7 @@ export class RootThreads {
     this.#threads = ROOT_WORKER
       ? Array.from({ length: threads }, () => createJobThread<RootJob, RootResult>(ROOT_WORKER, salt))
       : []
-    this.#local = this.#threads.length === 0 ? new LedgerHasher(salt) : undefined
+    this.#local = this.#threads.length === 0 ? createRootWork(salt) : undefined
   }
 
   /** Resolves when a thread can take a job. */
@@ -40,7 +39,7 @@ export class RootThreads {
    * @throws `verification_failed`; `source_failed` if the thread ended
    */
   async run(job: RootJob): Promise<RootResult> {
-    if (this.#local) return runRootJob(job, this.#local)
+    if (this.#local) return this.#local.run(job)
     const bytes = job.kind === 'hash' ? job.batch : job.leaves
     try {
       return await idlest(this.#threads).run(job, [bytes.buffer as ArrayBuffer])

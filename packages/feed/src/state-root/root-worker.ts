@@ -1,9 +1,8 @@
 // The module of the threads that compute a state root.
 import { workerData } from 'node:worker_threads'
 import { serveJobs } from '@ledger-state/core/threads'
-import { LedgerHasher } from '@ledger-state/proof'
-import { buffersOf, type RootJob, runRootJob } from './root-job.js'
+import { buffersOf, createRootWork, type RootJob } from './root-job.js'
 
-const hasher = new LedgerHasher(workerData as string)
+const work = createRootWork(workerData as string, { isBulk: true })
 
-serveJobs((job: RootJob) => runRootJob(job, hasher), { transferOf: buffersOf })
+serveJobs((job: RootJob) => work.run(job), { transferOf: buffersOf })

@@ -1,10 +1,46 @@
 import { bytesToHexDigits, isLedgerStateError } from '@ledger-state/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { expectHash, LedgerHasher } from './ledger-hasher.js'
+import { expectHash, type HashName, LedgerHasher } from './ledger-hasher.js'
 
 /** SHA3-256 of `APTOS::LedgerInfo`, computed by another implementation. */
 const SEED_OF_LEDGER_INFO = '98274d3a1dfd01624eb9df4f2fc4e34fa24f18334a0091ec93d0ea833e1fbaa2'
+
+describe('a bulk LedgerHasher', () => {
+  const plain = new LedgerHasher('DIEM::')
+  const bulk = new LedgerHasher('DIEM::', { isBulk: true })
+  const names = ['StateKey', 'StateValue', 'TransactionAccumulator', 'SparseMerkleInternal'] as const
+
+  it('has the hashes of another one, of bytes of every length, with names in any order', () => {
+    const lengths = fc.oneof(fc.nat(700), fc.integer({ min: 4_060, max: 4_200 }))
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.constantFrom(...names), lengths, fc.nat(255)), { maxLength: 20 }), (asked) => {
+        for (const [name, length, fill] of asked) {
+          const bytes = new Uint8Array(length).fill(fill)
+          const target = new Uint8Array(34)
+          bulk.hashInto(name, bytes, target, 1)
+          expect(bytesToHexDigits(target)).toBe(`00${bytesToHexDigits(plain.hash(name, bytes))}00`)
+          const [left, right] = [plain.hash(name, bytes), plain.seed(name)]
+          expect(bytesToHexDigits(bulk.hash(name, bytes))).toBe(bytesToHexDigits(left))
+          expect(bulk.hashPair(name, left, right)).toEqual(plain.hashPair(name, left, right))
+        }
+      }),
+    )
+  })
+
+  it('has room for the seeds of all names', () => {
+    const all: readonly HashName[] = [
+      ...(['Transaction', 'TransactionInfo', 'TransactionAccumulator', 'ContractEvent', 'EventAccumulator'] as const),
+      ...(['WriteSet', 'StateKey', 'StateValue', 'SparseMerkleLeafNode', 'SparseMerkleInternal'] as const),
+      ...(['Ledger2WaypointConverter', 'LedgerInfo'] as const),
+    ]
+    const fresh = new LedgerHasher('DIEM::', { isBulk: true })
+    for (const length of [4_096, 1]) {
+      const bytes = new Uint8Array(length)
+      for (const name of all) expect(fresh.hash(name, bytes)).toEqual(plain.hash(name, bytes))
+    }
+  })
+})
 
 describe('LedgerHasher', () => {
   const hasher = new LedgerHasher()

@@ -1,6 +1,7 @@
 import { compareBytes, writeAscii } from '@ledger-state/core/bytes'
 import { beginSha3, type RunningSha3, sha3, sha3Into, sha3OfParts } from '#sha3'
 import { verificationFailed } from '../errors.js'
+import { ArenaFactory, blocksOf, type HashArena, paddedLength, padMessage } from './hash-arena.js'
 import { HASH_LENGTH } from './hash-bytes.js'
 
 /** Word before the name of each kind of hash, as on the Aptos networks; forks may use another. */
@@ -32,15 +33,42 @@ export const SPARSE_MERKLE_PLACEHOLDER = placeholder('SPARSE_MERKLE_PLACEHOLDER_
  */
 const ONE_SHOT_BYTES = 4_096
 
+/** Longest message, with its seed, that an arena hashes faster than Node.js: 0.39 against 0.61 µs for 96 bytes. */
+const ARENA_BYTES = 640
+/** Bytes for the seed and the bytes of one kind of hash, with padding. */
+const SEEDED_LENGTH = paddedLength(HASH_LENGTH + ONE_SHOT_BYTES)
+const NAME_COUNT = 12
+const JOB_AND_RESULT = 48
+
+/** Options of a `LedgerHasher`. */
+export interface LedgerHasherOptions {
+  /**
+   * Whether it hashes much, as the proof of a backup does. It then hashes in an arena: short bytes take 0.6 of the
+   * time, after some 10 ms for its code.
+   */
+  readonly isBulk?: boolean | undefined
+}
+
 /** The hashes of one ledger: SHA3-256(SHA3-256(salt + name) || bytes). See docs/ledger-formats.md, "Hashes and commitments". */
 export class LedgerHasher {
   readonly salt: string
   /** Seeds by name, each with space after it for the hashed bytes. */
   readonly #seeded = new Map<HashName, Uint8Array>()
+  readonly #arenas = new ArenaFactory()
   readonly #computed = new Uint8Array(HASH_LENGTH)
+  /** Memory of the seeds of a bulk hasher, with a job and its result at the start. */
+  readonly #arena: HashArena | undefined
 
-  constructor(salt: string = DEFAULT_HASH_SALT) {
+  constructor(salt: string = DEFAULT_HASH_SALT, { isBulk = false }: LedgerHasherOptions = {}) {
     this.salt = salt
+    const arena = isBulk ? this.createArena(JOB_AND_RESULT + NAME_COUNT * SEEDED_LENGTH) : undefined
+    // The SHA3 of the runtime needs no copy.
+    this.#arena = arena?.kind === 'plain' ? undefined : arena
+  }
+
+  /** Makes memory in which many hashes are computed at once. */
+  createArena(length: number): HashArena {
+    return this.#arenas.create(length)
   }
 
   /** Computes a hash, 32 bytes in a separate array. */
@@ -50,7 +78,7 @@ export class LedgerHasher {
       return sha3OfParts(this.seed(name), bytes)
     }
     seeded.set(bytes, HASH_LENGTH)
-    return sha3(seeded.subarray(0, HASH_LENGTH + bytes.length))
+    return this.#sha3(seeded, HASH_LENGTH + bytes.length)
   }
 
   /**
@@ -64,7 +92,7 @@ export class LedgerHasher {
     }
     const seeded = this.#seed(name)
     seeded.set(bytes, HASH_LENGTH)
-    sha3Into(seeded.subarray(0, HASH_LENGTH + bytes.length), target, at)
+    this.#sha3Into(seeded, HASH_LENGTH + bytes.length, target, at)
   }
 
   /** Begins a hash of bytes that come in pieces. It gives the hash after each of them, without hashing any byte again. */
@@ -90,7 +118,7 @@ export class LedgerHasher {
     const seeded = this.#seed(name)
     seeded.set(left, HASH_LENGTH)
     seeded.set(right, 2 * HASH_LENGTH)
-    sha3Into(seeded.subarray(0, 3 * HASH_LENGTH), target, at)
+    this.#sha3Into(seeded, 3 * HASH_LENGTH, target, at)
   }
 
   /** The inner node of a tree: the hash of two hashes, left before right. */
@@ -98,7 +126,7 @@ export class LedgerHasher {
     const seeded = this.#seed(name)
     seeded.set(left, HASH_LENGTH)
     seeded.set(right, 2 * HASH_LENGTH)
-    return sha3(seeded.subarray(0, 3 * HASH_LENGTH))
+    return this.#sha3(seeded, 3 * HASH_LENGTH)
   }
 
   /**
@@ -109,10 +137,39 @@ export class LedgerHasher {
     return this.#seed(name).subarray(0, HASH_LENGTH)
   }
 
+  #sha3(seeded: Uint8Array, length: number): Uint8Array {
+    const result = new Uint8Array(HASH_LENGTH)
+    this.#sha3Into(seeded, length, result, 0)
+    return result
+  }
+
+  #sha3Into(seeded: Uint8Array, length: number, target: Uint8Array, at: number): void {
+    const arena = this.#arena
+    if (!arena || length > ARENA_BYTES) {
+      sha3Into(seeded.subarray(0, length), target, at)
+      return
+    }
+    const { bytes, words, start } = arena
+    padMessage(seeded, 0, length)
+    const result = start + 16
+    const job = start >> 2
+    words[job] = seeded.byteOffset
+    words[job + 1] = blocksOf(length)
+    words[job + 2] = result
+    arena.hashBlocks(start, 1)
+    for (let byte = 0; byte < HASH_LENGTH; byte++) target[at + byte] = bytes[result + byte]!
+  }
+
+  #spaceForSeed(): Uint8Array {
+    if (!this.#arena) return new Uint8Array(HASH_LENGTH + ONE_SHOT_BYTES)
+    const at = this.#arena.start + JOB_AND_RESULT + this.#seeded.size * SEEDED_LENGTH
+    return this.#arena.bytes.subarray(at, at + SEEDED_LENGTH)
+  }
+
   #seed(name: HashName): Uint8Array {
     let seeded = this.#seeded.get(name)
     if (!seeded) {
-      seeded = new Uint8Array(HASH_LENGTH + ONE_SHOT_BYTES)
+      seeded = this.#spaceForSeed()
       seeded.set(sha3(new TextEncoder().encode(this.salt + name)))
       this.#seeded.set(name, seeded)
     }
