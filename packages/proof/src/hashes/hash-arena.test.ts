@@ -1,5 +1,5 @@
 import { bytesToHexDigits } from '@ledger-state/core'
-import { compareBytes } from '@ledger-state/core/bytes'
+import { compareBytes, copyBytes } from '@ledger-state/core/bytes'
 import { sha3_256 } from '@noble/hashes/sha3.js'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
@@ -95,7 +95,7 @@ describe.each(KINDS)('an arena that hashes with %s', (kind) => {
   })
 
   it('hashes nothing if there are no jobs', () => {
-    const before = arena.bytes.slice()
+    const before = copyBytes(arena.bytes)
     arena.hashPairs(arena.start, 0, arena.start)
     arena.hashBlocks(arena.start, 0)
     expect(compareBytes(arena.bytes, before)).toBe(0)
