@@ -96,6 +96,7 @@ export const REFUSED_TEXTS: Readonly<Record<keyof typeof settings, readonly stri
   waypoints: ['', '0', '0:abc', `x:${'0'.repeat(64)}`],
   unsigned: SWITCHES,
   leastGasEstimate: wholeNumbers(0, Number.MAX_SAFE_INTEGER),
+  retainTransactions: ['', '0', '-1', '1.5', 'x', '18446744073709551616'],
   retain: ['', '0', '-1', '1.5', 'x', '18446744073709551616'],
   maxLag: wholeNumbers(1, 2 ** 32),
   chainId: wholeNumbers(0, 255),

@@ -185,11 +185,21 @@ export function transactionHashUnknown(hash: string): RequestError {
   return new LedgerStateError('transaction_hash_unknown', `Transaction not found by Transaction hash(${hash})`)
 }
 
-/** Error for a version of the window if the store does not keep its transaction. */
-export function transactionNotKept(version: bigint): RequestError {
-  const message = `the transaction of version ${version} is not kept: the store was not given it`
-  return new LedgerStateError('transaction_not_kept', message)
-}
+/** Errors for transactions that a store does not keep. */
+export const transactionNotKept = declareErrors('transaction_not_kept', {
+  /** Error for a version of the window if the store was not given its transaction. */
+  notGiven: (version: bigint) => [`the transaction of version ${version} is not kept: the store was not given it`, {}],
+  /** Error for a version whose transaction a slice does not keep. */
+  notInSlice: (version: bigint) => [
+    `this store keeps only part of the ledger: the transaction of version ${version} was sent by no account of the slice and changed none`,
+    {},
+  ],
+  /** Error for a hash that a slice does not have. @param hash hash in hex, with 0x */
+  hashNotInSlice: (hash: string) => [
+    `this store keeps only part of the ledger, in which there is no transaction with hash ${hash}`,
+    {},
+  ],
+})
 
 export function structFieldNotFound(address: string, tag: string, field: string, version: bigint): RequestError {
   const message = `Struct Field not found by Address(${address}), Struct tag(${tag}), Field name(${field}) and Ledger version(${version})`

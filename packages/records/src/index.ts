@@ -48,7 +48,9 @@ export {
   affectedAccountKey,
   CHECKPOINT_KEY,
   canNoteDeletion,
+  decodeRetained,
   EPOCH_ENDING_PREFIX,
+  encodeRetained,
   endedIn,
   endedKey,
   epochEndingKey,
@@ -74,6 +76,9 @@ export {
   memberKey,
   memberKindOf,
   nonceKey,
+  RETAINED_KEY,
+  retainedBlockKey,
+  retainedIndexPrefix,
   SLICE_ACCOUNT_PREFIX,
   SLICE_KEY,
   SLICE_LEFT_OUT_KEY,
@@ -89,7 +94,9 @@ export {
   transactionHashKey,
   transactionHashMark,
   transactionKey,
+  versionOfKey,
   WHOLE_TRANSACTIONS_KEY,
+  withVersion,
 } from './own-keys.js'
 export { readSent, type SentTransaction } from './sent-transaction.js'
 export { decodeSliceDefinition, encodeSliceDefinition, type SliceDefinition } from './slice/definition.js'

@@ -20,6 +20,8 @@ import {
   memberKey,
   memberKindOf,
   nonceKey,
+  retainedBlockKey,
+  retainedIndexKey,
   sequenceNumberKey,
   sliceDeletionKey,
   sliceTypeKey,
@@ -27,6 +29,7 @@ import {
   transactionBlockKey,
   transactionHashKey,
   transactionKey,
+  versionOfKey,
 } from './own-keys.js'
 
 const families = Object.entries<KeyFamily>(KEY_FAMILIES)
@@ -83,9 +86,13 @@ describe('the families of own keys', () => {
           ['affectedAccount', affectedAccountKey(id)],
           ['eventStream', eventStreamKey(id, number)],
           ['eventType', eventTypeKey(key)],
+          ['retainedBlock', retainedBlockKey(number)],
+          ['retainedIndex', retainedIndexKey(transactionHashKey(id), number)],
+          ['retainedIndex', retainedIndexKey(eventStreamKey(id, 7n), number)],
         ] as const) {
           expect(familiesOf(made)).toEqual([name])
           expect([isWholeTransactionKey(made), isTransactionKey(made)]).toEqual([true, false])
+          if (name.startsWith('retained')) expect(versionOfKey(made)).toBe(number)
         }
         expect(isWholeTransactionKey(transactionKey(number))).toBe(false)
         for (const kind of ['account', 'table'] as const) {

@@ -53,6 +53,7 @@ export const LONGEST_COIN_NAME = 4_096
 const HASH_PREFIX_LENGTH = 2
 const EVENT_TYPE_LENGTH = 16
 const WITH_WHOLE = 'each version that comes with its whole transaction'
+const EXPIRED = 'an ingest, once the versions are older than `--retain-transactions`'
 const FIRST_OF_GROUP = 'the first of successive versions that are committed together with their whole transactions'
 
 /**
@@ -277,6 +278,28 @@ export const KEY_FAMILIES = {
     writtenBy: FIRST_OF_GROUP,
     deletedBy: NOBODY,
   }),
+  retained: family(0x27, {
+    value: "u64 oldest version whose transaction is retained · word before the names of the ledger's hashes",
+    codec: BYTES,
+    writtenBy: 'the first version whose transaction is retained longer than its state',
+    deletedBy: 'an ingest, once none is retained',
+  }),
+  retainedBlock: family(0x27, {
+    suffix: 'u64 version',
+    suffixLength: [U64_LENGTH, U64_LENGTH],
+    value: 'as under `fe20` and a byte, with the values of write sets',
+    codec: BYTES,
+    writtenBy: FIRST_OF_GROUP,
+    deletedBy: EXPIRED,
+  }),
+  retainedIndex: family(0x28, {
+    suffix: 'a key of `fe21` to `fe26` without its first byte · u64 version',
+    suffixLength: [1 + HASH_PREFIX_LENGTH + U64_LENGTH, 1 + ADDRESS_LENGTH + 2 * U64_LENGTH],
+    value: 'as under that key',
+    codec: BYTES,
+    writtenBy: FIRST_OF_GROUP,
+    deletedBy: EXPIRED,
+  }),
 } as const satisfies Record<string, KeyFamily>
 
 /** Whether a key belongs to the store, and not to the state of the chain. */
@@ -374,8 +397,54 @@ export function transactionHashMark(hash: Uint8Array): Uint8Array {
 
 /** Whether a key belongs to whole transactions, or to the indexes of them. */
 export function isWholeTransactionKey(key: Uint8Array): boolean {
-  const [first, last] = [KEY_FAMILIES.wholeTransactions.prefix[1]!, KEY_FAMILIES.eventType.prefix[1]!]
+  const [first, last] = [KEY_FAMILIES.wholeTransactions.prefix[1]!, KEY_FAMILIES.retainedIndex.prefix[1]!]
   return key[0] === OWN && key[1]! >= first && key[1]! <= last
+}
+
+/** Key that exists as long as transactions are retained longer than the state. */
+export const RETAINED_KEY = KEY_FAMILIES.retained.prefix
+
+/** Key of a block of transactions that are retained longer than the state. */
+export function retainedBlockKey(version: bigint): Uint8Array {
+  return withVersion(RETAINED_KEY, version)
+}
+
+/** Prefix of the keys under which an index names retained transactions. @param key as for other transactions */
+export function retainedIndexPrefix(key: Uint8Array): Uint8Array {
+  return withSuffix(KEY_FAMILIES.retainedIndex.prefix, key.subarray(1))
+}
+
+/** Key of an index for retained transactions. @param key as for other transactions */
+export function retainedIndexKey(key: Uint8Array, version: bigint): Uint8Array {
+  return withVersion(retainedIndexPrefix(key), version)
+}
+
+/** Key with a prefix and a version. */
+export function withVersion(prefix: Uint8Array, version: bigint): Uint8Array {
+  const key = withSuffixLength(prefix, U64_LENGTH)
+  new DataView(key.buffer).setBigUint64(prefix.length, version)
+  return key
+}
+
+/** Version at the end of a key of `withVersion`. */
+export function versionOfKey(key: Uint8Array): bigint {
+  return new DataView(key.buffer, key.byteOffset).getBigUint64(key.length - U64_LENGTH)
+}
+
+/** Value under `RETAINED_KEY`. */
+export function encodeRetained(oldestVersion: bigint, hashSalt: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(U64_LENGTH + hashSalt.length)
+  new DataView(bytes.buffer).setBigUint64(0, oldestVersion)
+  bytes.set(hashSalt, U64_LENGTH)
+  return bytes
+}
+
+/** Decodes the bytes of `encodeRetained`. */
+export function decodeRetained(bytes: Uint8Array): { readonly oldestVersion: bigint; readonly hashSalt: Uint8Array } {
+  return {
+    oldestVersion: new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0),
+    hashSalt: bytes.subarray(U64_LENGTH),
+  }
 }
 
 /** Key of the versions of a sender's transactions with sequence numbers. */

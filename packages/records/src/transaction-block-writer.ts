@@ -3,8 +3,9 @@ import { deflateRawSync } from 'node:zlib'
 import { ByteWriter } from '@ledger-state/core'
 import { MAX_VALUE_LENGTH } from '@ledger-state/engine'
 import { writeOutline } from './info-outline.js'
-import { COLUMNS, FORM, MAX_INFLATED } from './transaction-block.js'
+import { COLUMNS, FORMS, MAX_INFLATED, type OwnFacts } from './transaction-block.js'
 import { TRANSACTION_DICTIONARY } from './transaction-dictionary.js'
+import { writeVarint } from './varint.js'
 import { type WholeTransaction, writeWithoutValues } from './whole-transaction.js'
 
 /** Level 6 saves 2 % of the bytes and takes 15 % longer: see docs/sizing.md, "Transactions". */
@@ -13,14 +14,19 @@ const DEFLATE_LEVEL = 1
 /** Builds a block. */
 export class TransactionBlockWriter {
   readonly #frontier: Uint8Array
+  readonly #hasValues: boolean
   readonly #leaves = new ByteWriter()
   readonly #rows = new ByteWriter()
   readonly #columns = COLUMNS.map(() => new ByteWriter())
   #count = 0
 
-  /** @param frontier as in `TransactionBlock` */
-  constructor(frontier: Uint8Array) {
+  /**
+   * @param frontier as in `TransactionBlock`
+   * @param hasValues whether write sets keep their values
+   */
+  constructor(frontier: Uint8Array, hasValues: boolean) {
     this.#frontier = frontier
+    this.#hasValues = hasValues
   }
 
   /** Number of its transactions. */
@@ -36,19 +42,26 @@ export class TransactionBlockWriter {
   /**
    * Adds the next transaction.
    * @param hashesAt `hashesOffset` of its info
+   * @param ownFacts is stored in a block with values
    * @throws `invalid_bcs`
    */
-  add({ transaction, info, events, writeSet, indexInBlock, leaf }: WholeTransaction, hashesAt: number): void {
+  add(
+    { transaction, info, events, writeSet, indexInBlock, leaf }: WholeTransaction,
+    hashesAt: number,
+    { timestampUsec }: OwnFacts,
+  ): void {
     const [outlines, eventLists, writeSets, transactions] = this.#columns
     const before = this.#columns.map(({ length }) => length)
     writeOutline(info, hashesAt, outlines!)
     eventLists!.bytes(events)
-    writeWithoutValues(writeSet, writeSets!)
+    if (this.#hasValues) writeSets!.bytes(writeSet)
+    else writeWithoutValues(writeSet, writeSets!)
     transactions!.bytes(transaction)
     this.#leaves.bytes(leaf)
     this.#rows.uleb128(indexInBlock === undefined ? 0 : indexInBlock + 1)
     for (const [column, { length }] of this.#columns.entries()) this.#rows.uleb128(length - before[column]!)
     this.#rows.uleb128(hashesAt)
+    if (this.#hasValues) writeVarint(this.#rows, timestampUsec)
     this.#count++
   }
 
@@ -57,7 +70,8 @@ export class TransactionBlockWriter {
     const inflated = Buffer.concat([this.#rows, ...this.#columns].map((part) => part.toBytes()))
     if (inflated.length > MAX_INFLATED) return undefined
     const deflated = deflateRawSync(inflated, { dictionary: TRANSACTION_DICTIONARY, level: DEFLATE_LEVEL })
-    const head = new ByteWriter().u8(FORM).uleb128(this.#count).byteString(this.#frontier)
+    const form = this.#hasValues ? FORMS.withValues : FORMS.withoutValues
+    const head = new ByteWriter().u8(form).uleb128(this.#count).byteString(this.#frontier)
     const block = head.bytes(this.#leaves.toBytes()).uleb128(inflated.length).bytes(deflated).toBytes()
     return block.length <= MAX_VALUE_LENGTH ? block : undefined
   }

@@ -3,12 +3,13 @@ import { MAX_VALUE_LENGTH } from '@ledger-state/engine'
 import { HASH_LENGTH } from '@ledger-state/proof'
 import { inflate } from '#inflate'
 import { TRANSACTION_DICTIONARY } from './transaction-dictionary.js'
+import { readVarint } from './varint.js'
 
 /** The stored part of a transaction. The state and the transactions before it have the rest. */
 export interface StoredTransaction {
   readonly transaction: Uint8Array
   readonly events: Uint8Array
-  /** The write set without its values: `withValues` makes it complete. */
+  /** The write set; in a block without values, `withValues` makes it complete. */
   readonly writeSet: Uint8Array
   /** The info without its hashes: see `outlineToInfo`. */
   readonly outline: Uint8Array
@@ -16,6 +17,14 @@ export interface StoredTransaction {
   readonly indexInBlock: number | undefined
   /** Hash of the info. */
   readonly leaf: Uint8Array
+  /** Facts that only a block with values has, because the state may be gone; else undefined. */
+  readonly ownFacts: OwnFacts | undefined
+}
+
+/** Facts of a transaction whose write set has its values. */
+export interface OwnFacts {
+  /** Time of its block, in microseconds since 1970. */
+  readonly timestampUsec: bigint
 }
 
 /** Transactions of successive versions, which are stored together. */
@@ -32,8 +41,9 @@ export interface TransactionBlock {
 //     n × uleb128 index in its block plus 1, or 0 · lengths of the outline, the events, the write set, the transaction ·
 //     offset of the hashes in the info
 //     n × outline · n × events · n × write set · n × transaction
-/** First byte of a block. */
-export const FORM = 1
+// With 2 as its first byte, write sets have their values, and each row ends with the uleb128 time of its block.
+/** First byte of a block, by whether write sets have their values. */
+export const FORMS = { withoutValues: 1, withValues: 2 } as const
 const FRONTIER_COUNT_LENGTH = 8
 
 /** Most versions of a block, and the number of versions of a run. A block lies within one run. */
@@ -56,18 +66,20 @@ export function firstVersionOfBlock(bytes: Uint8Array): bigint | undefined {
 /** Decodes a block. @throws `invalid_bcs` */
 export function decodeTransactionBlock(bytes: Uint8Array): TransactionBlock {
   const reader = new ByteReader(bytes)
-  const { count, firstVersion, frontier } = readHead(reader)
+  const { count, firstVersion, frontier, hasValues } = readHead(reader)
   const leaves = Array.from({ length: count }, () => reader.readBytes(HASH_LENGTH))
   const length = reader.readUleb128()
   const inner = new ByteReader(inflateRest(reader, length))
   const rows = leaves.map((leaf) => {
     const index = inner.readUleb128()
     const lengths = COLUMNS.map(() => inner.readUleb128())
-    return { leaf, indexInBlock: index === 0 ? undefined : index - 1, lengths, hashesAt: inner.readUleb128() }
+    const hashesAt = inner.readUleb128()
+    const ownFacts = hasValues ? { timestampUsec: readVarint(inner) } : undefined
+    return { leaf, indexInBlock: index === 0 ? undefined : index - 1, lengths, hashesAt, ownFacts }
   })
   const columns = COLUMNS.map((_, column) => rows.map(({ lengths }) => inner.readBytes(lengths[column]!)))
   inner.expectEnd()
-  const transactions = rows.map(({ leaf, indexInBlock, hashesAt }, row) => {
+  const transactions = rows.map(({ leaf, indexInBlock, hashesAt, ownFacts }, row) => {
     const [outline, events, writeSet, transaction] = columns.map((column) => column[row]!)
     if (hashesAt > outline!.length) throw inner.fault('hashes outside of a transaction info')
     return {
@@ -78,6 +90,7 @@ export function decodeTransactionBlock(bytes: Uint8Array): TransactionBlock {
       hashesAt,
       indexInBlock,
       leaf,
+      ownFacts,
     }
   })
   return { firstVersion, frontier, transactions }
@@ -85,14 +98,16 @@ export function decodeTransactionBlock(bytes: Uint8Array): TransactionBlock {
 
 function readHead(reader: ByteReader) {
   const form = reader.readU8()
-  if (form !== FORM) throw reader.fault(`unknown form ${form} of a block of transactions`, 0)
+  const hasValues = form === FORMS.withValues
+  if (form !== FORMS.withoutValues && !hasValues)
+    throw reader.fault(`unknown form ${form} of a block of transactions`, 0)
   const count = reader.readUleb128()
   const frontier = reader.readByteString()
   if (count === 0 || count > RUN_VERSIONS || frontier.length < FRONTIER_COUNT_LENGTH) {
     throw reader.fault('a block of transactions with a wrong head', 0)
   }
   // The frontier counts the first version as its last leaf.
-  return { count, frontier, firstVersion: new ByteReader(frontier).readU64() - 1n }
+  return { count, frontier, hasValues, firstVersion: new ByteReader(frontier).readU64() - 1n }
 }
 
 function inflateRest(reader: ByteReader, length: number): Uint8Array {

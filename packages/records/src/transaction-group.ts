@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { ByteReader, type Write } from '@ledger-state/core'
-import { readEventHead } from '@ledger-state/proof/transactions'
+import type { LedgerHasher } from '@ledger-state/proof'
+import { readEventHead, visitWriteSet } from '@ledger-state/proof/transactions'
 import { STATE_KEY_ADDRESS_AT } from '@ledger-state/type-tag'
 import { encodeGroupedVersions, type GroupedVersion } from './grouped-versions.js'
 import { hashesOffset } from './info-outline.js'
@@ -9,13 +10,15 @@ import {
   eventStreamKey,
   eventTypeKey,
   nonceKey,
+  retainedBlockKey,
+  retainedIndexKey,
   sequenceNumberKey,
   transactionBlockKey,
   transactionHashKey,
   transactionHashMark,
 } from './own-keys.js'
 import { readSent } from './sent-transaction.js'
-import { FULL_BLOCK_BYTES, RUN_VERSIONS } from './transaction-block.js'
+import { FULL_BLOCK_BYTES, type OwnFacts, RUN_VERSIONS, type StoredTransaction } from './transaction-block.js'
 import { TransactionBlockWriter } from './transaction-block-writer.js'
 import type { WholeTransaction } from './whole-transaction.js'
 
@@ -23,6 +26,7 @@ const ACCESS_PATH = 0
 const TABLE_ITEM = 1
 const ADDRESS_END = STATE_KEY_ADDRESS_AT + 32
 const RUN = BigInt(RUN_VERSIONS)
+const NO_FACTS: OwnFacts = { timestampUsec: 0n }
 
 interface GroupedKey {
   readonly key: Uint8Array
@@ -31,57 +35,81 @@ interface GroupedKey {
 }
 
 /**
+ * Place of transactions in a store: under keys that other versions share, which a prune drops with the state; the same
+ * with the values of their write sets, for a store that lacks some of the state; or under keys of their own, with these
+ * values, which stay until they are deleted.
+ */
+export type TransactionPlace = 'shared' | 'shared_with_values' | 'own'
+
+/**
  * Whole transactions of successive versions of one commit: they become one block, and each key of an index is written
  * once for all of them. The first version of the group writes everything except the keys of hashes.
  */
 export class TransactionGroup {
   readonly firstVersion: bigint
+  readonly #place: TransactionPlace
   readonly #block: TransactionBlockWriter
   /** Keys of indexes by family and by what they name. */
-  readonly #keys = { sequence: newKeys(), nonce: newKeys(), affected: newKeys(), stream: newKeys(), type: newKeys() }
+  readonly #keys = new IndexKeys()
 
-  constructor(firstVersion: bigint, first: WholeTransaction) {
+  constructor(firstVersion: bigint, first: WholeTransaction, place: TransactionPlace = 'shared') {
     this.firstVersion = firstVersion
-    this.#block = new TransactionBlockWriter(first.readFrontier())
+    this.#place = place
+    this.#block = new TransactionBlockWriter(first.readFrontier(), place !== 'shared')
   }
 
   /** Whether a version can join the group. */
-  hasRoomFor(version: bigint, { transaction, events }: WholeTransaction): boolean {
+  hasRoomFor(version: bigint, { transaction, events, writeSet }: WholeTransaction): boolean {
     if (version !== this.firstVersion + BigInt(this.#block.count) || version % RUN === 0n) return false
-    return this.#block.byteLength + transaction.length + events.length <= FULL_BLOCK_BYTES
+    const values = this.#place === 'shared' ? 0 : writeSet.length
+    return this.#block.byteLength + transaction.length + events.length + values <= FULL_BLOCK_BYTES
   }
 
   /**
    * Adds the next version.
    * @param writes the writes of the version
+   * @param ownFacts is stored with the values of the write set
    * @returns what the version itself writes
    * @throws `invalid_bcs`
    */
-  add(version: bigint, whole: WholeTransaction, writes: readonly Write[]): Write {
+  add(version: bigint, whole: WholeTransaction, writes: readonly Write[], ownFacts: OwnFacts = NO_FACTS): Write {
     const { transaction, events, info, leaf } = whole
     const hashesAt = hashesOffset(info)
     const hash = info.subarray(hashesAt, hashesAt + leaf.length)
-    this.#block.add(whole, hashesAt)
-    this.#addSent(version, transaction)
-    this.#addAffected(version, writes)
-    this.#addEvents(version, events)
-    return [transactionHashKey(hash), transactionHashMark(hash)]
+    this.#block.add(whole, hashesAt, ownFacts)
+    this.#keys.addSent(version, transaction)
+    for (const [key] of writes) this.#keys.addAffected(version, key)
+    this.#keys.addEvents(version, events)
+    return [this.#keyAt(transactionHashKey(hash), version), transactionHashMark(hash)]
   }
 
   /** What the first version of the group writes. Undefined if that is too long for a store. */
   toWrites(): Write[] | undefined {
     const block = this.#block.toBytes()
     if (!block) return undefined
-    const keys = Object.values(this.#keys).flatMap((family) => [...family.values()])
+    const { firstVersion } = this
     return [
-      [transactionBlockKey(this.firstVersion), block],
-      ...keys.map(({ key, versions, hasNumbers }): Write => {
-        return [key, encodeGroupedVersions(this.firstVersion, versions, hasNumbers)]
+      [blockKeyAt(this.#place, firstVersion), block],
+      ...this.#keys.all().map(({ key, versions, hasNumbers }): Write => {
+        return [this.#keyAt(key, firstVersion), encodeGroupedVersions(firstVersion, versions, hasNumbers)]
       }),
     ]
   }
 
-  #addSent(version: bigint, transaction: Uint8Array): void {
+  #keyAt(key: Uint8Array, version: bigint): Uint8Array {
+    return this.#place === 'own' ? retainedIndexKey(key, version) : key
+  }
+}
+
+/** Keys of indexes by family and by what they name. */
+class IndexKeys {
+  readonly #keys = { sequence: newKeys(), nonce: newKeys(), affected: newKeys(), stream: newKeys(), type: newKeys() }
+
+  all(): readonly GroupedKey[] {
+    return Object.values(this.#keys).flatMap((family) => [...family.values()])
+  }
+
+  addSent(version: bigint, transaction: Uint8Array): void {
     const sent = readSent(transaction)
     if (!sent) return
     const { sender } = sent
@@ -91,15 +119,13 @@ export class TransactionGroup {
     else addTo(sequence, nameOf(sender), version, () => sequenceNumberKey(sender), number)
   }
 
-  #addAffected(version: bigint, writes: readonly Write[]): void {
-    for (const [key] of writes) {
-      if (key[0] !== ACCESS_PATH && key[0] !== TABLE_ITEM) continue
-      const address = key.subarray(STATE_KEY_ADDRESS_AT, ADDRESS_END)
-      addTo(this.#keys.affected, nameOf(address), version, () => affectedAccountKey(address))
-    }
+  addAffected(version: bigint, key: Uint8Array): void {
+    if (key[0] !== ACCESS_PATH && key[0] !== TABLE_ITEM) return
+    const address = key.subarray(STATE_KEY_ADDRESS_AT, ADDRESS_END)
+    addTo(this.#keys.affected, nameOf(address), version, () => affectedAccountKey(address))
   }
 
-  #addEvents(version: bigint, events: Uint8Array): void {
+  addEvents(version: bigint, events: Uint8Array): void {
     const reader = new ByteReader(events)
     for (let rest = reader.readLength(); rest > 0; rest--) {
       const { key, type } = readEventHead(reader)
@@ -135,8 +161,30 @@ function addTo(
 }
 
 /** The write by which a version keeps no transaction, whatever the block before it has. */
-export function noTransactionWrite(version: bigint): Write {
-  return [transactionBlockKey(version), new Uint8Array(0)]
+export function noTransactionWrite(version: bigint, place: TransactionPlace): Write {
+  return [blockKeyAt(place, version), new Uint8Array(0)]
+}
+
+function blockKeyAt(place: TransactionPlace, version: bigint): Uint8Array {
+  return place === 'own' ? retainedBlockKey(version) : transactionBlockKey(version)
+}
+
+/** All keys that transactions with keys of their own have in a store, except the one of their block. */
+export function ownIndexKeys(
+  firstVersion: bigint,
+  transactions: readonly StoredTransaction[],
+  hasher: LedgerHasher,
+): readonly Uint8Array[] {
+  const indexes = new IndexKeys()
+  const keys: Uint8Array[] = []
+  for (const [at, { transaction, events, writeSet }] of transactions.entries()) {
+    const version = firstVersion + BigInt(at)
+    keys.push(retainedIndexKey(transactionHashKey(hasher.hash('Transaction', transaction)), version))
+    indexes.addSent(version, transaction)
+    indexes.addEvents(version, events)
+    visitWriteSet(new ByteReader(writeSet), ({ key }) => indexes.addAffected(version, key))
+  }
+  return [...keys, ...indexes.all().map(({ key }) => retainedIndexKey(key, firstVersion))]
 }
 
 function nameOf(bytes: Uint8Array): string {

@@ -1,4 +1,5 @@
 import type { KeptParts } from '@ledger-state/ingest'
+import { usageError } from '../errors.js'
 import type { CommandInput } from './command.js'
 import { settings } from './settings.js'
 import { asksForSlice } from './slice-settings.js'
@@ -7,4 +8,16 @@ import { asksForSlice } from './slice-settings.js'
 export function readKeptParts(input: CommandInput): KeptParts {
   const asked = input.get(settings.keepTransactions)
   return asked === 'none' && asksForSlice(input) ? 'summary' : asked
+}
+
+/**
+ * Number of versions whose whole transactions stay after their state is pruned; undefined if they leave with it.
+ * @param retain number of versions whose state is kept
+ */
+export function readRetainedTransactions(input: CommandInput, retain: bigint | undefined): bigint | undefined {
+  const asked = input.get(settings.retainTransactions)
+  if (asked === undefined) return undefined
+  if (retain === undefined) throw usageError('--retain-transactions needs --retain: without it nothing is pruned')
+  if (asked <= retain) throw usageError('--retain-transactions must be larger than --retain')
+  return asked
 }

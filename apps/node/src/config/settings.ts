@@ -151,6 +151,12 @@ export const settings = {
       'none',
       oneOf('whole', 'summary', 'none'),
     ),
+    retainTransactions: option(
+      'retain-transactions',
+      'N',
+      'keep whole transactions and events of N versions, more than --retain: from now on they stay after their state is pruned',
+      parseWindow,
+    ),
     holdings: defaultedOption(
       'holdings',
       'on|off',
@@ -452,6 +458,7 @@ export const ingestSettings = [
   settings.assumeEmptyBase,
   settings.chainId,
   settings.keepTransactions,
+  settings.retainTransactions,
   settings.holdings,
 ]
 
@@ -476,6 +483,7 @@ export const nodeOptions = [
   settings.serveBackup,
   settings.followHeader,
   settings.keepTransactions,
+  settings.retainTransactions,
   settings.holdings,
   settings.maxLag,
   ...proofSettings,

@@ -21,7 +21,7 @@ import { readSliceStatus } from '@ledger-state/slices'
 import { memoryBytes, type StateEngine } from '@ledger-state/state-engine'
 import type { CommandInput } from '../config/command.js'
 import { readHashSalt } from '../config/hash-salt.js'
-import { readKeptParts } from '../config/kept-parts.js'
+import { readKeptParts, readRetainedTransactions } from '../config/kept-parts.js'
 import { settings } from '../config/settings.js'
 import { readSliceSettings, type SliceSettings, sliceSpecOf } from '../config/slice-settings.js'
 import { noLedgerErrors, stoppedBy, usage, usageError, withAdvice } from '../errors.js'
@@ -48,6 +48,8 @@ export interface IngestSettings {
   readonly assumeEmptyBase: boolean
   readonly chainId: number | undefined
   readonly keepTransactions: KeptParts
+  /** Versions whose transactions stay after their state is pruned. */
+  readonly retainTransactions: bigint | undefined
   /** Whether to write the index of holdings. */
   readonly holdings: boolean
   /** Whether to compare the root of an imported state with the ledger's root. */
@@ -74,11 +76,13 @@ export function parseIngestSettings(input: CommandInput): IngestSettings {
   const backupOfNode = backupServedBy(input.get(settings.fromNode))
   const network = input.get(settings.network)
   const since = input.get(settings.since)
+  const retain = input.get(settings.retain)
   return {
-    retain: input.get(settings.retain),
+    retain,
     assumeEmptyBase: input.get(settings.assumeEmptyBase),
     chainId: input.get(settings.chainId) ?? network?.chainId,
     keepTransactions: readKeptParts(input),
+    retainTransactions: readRetainedTransactions(input, retain),
     holdings: input.get(settings.holdings) === 'on',
     checkStateRoot: input.get(settings.checkStateRoot),
     checkDisk: input.get(settings.checkDisk),

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { CommandInput } from '../config/command.js'
 import { forwardSettings } from '../config/forward-settings.js'
 import { readHashSalt } from '../config/hash-salt.js'
-import { readKeptParts } from '../config/kept-parts.js'
+import { readKeptParts, readRetainedTransactions } from '../config/kept-parts.js'
 import { limitsOfSettings } from '../config/limit-settings.js'
 import type { Option } from '../config/option.js'
 import { type ListenAddress, settings } from '../config/settings.js'
@@ -132,6 +132,7 @@ export function nodeSettings(
             hashSalt: readHashSalt(input),
             verify: input.get(settings.verify),
             keepTransactions: readKeptParts(input),
+            retainTransactions: readRetainedTransactions(input, retain)?.toString(),
             holdings: input.get(settings.holdings) === 'on',
             slice: readSliceSettings(input),
             window,

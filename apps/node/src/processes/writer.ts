@@ -35,6 +35,8 @@ export interface WriterSettings {
   readonly hashSalt: string | undefined
   readonly verify: boolean
   readonly keepTransactions: KeptParts
+  /** Number of versions whose transactions stay after their state is pruned, in decimal. */
+  readonly retainTransactions: string | undefined
   readonly holdings: boolean
   /** Slice for an empty store; undefined for everything. A store with versions continues as before. */
   readonly slice: SliceSettings | undefined
@@ -58,9 +60,13 @@ async function runWriter(settings: WriterSettings & { readonly name: string }, s
   if (getPriority() < NICENESS) setPriority(NICENESS)
   const log = createLogger(settings.log, settings.name)
   const metrics = createWriterMetrics(settings.name, log)
-  const retain = settings.retain === undefined ? undefined : BigInt(settings.retain)
+  const retain = toBigint(settings.retain)
   if (settings.window || settings.follow !== undefined) await followSources(settings, retain, metrics, log, stop)
   else if (retain !== undefined) await keepPruned(settings.place, retain, metrics, stop)
+}
+
+function toBigint(text: string | undefined): bigint | undefined {
+  return text === undefined ? undefined : BigInt(text)
 }
 
 /** A store that is open for writing, and how sources are ingested into it. */
@@ -93,6 +99,7 @@ async function followSources(
     slice,
     trees,
   } = settings
+  const retainTransactions = toBigint(settings.retainTransactions)
   const engine = await openWriter(place, { create: false, compressHistory: true })
   const stopReports = startReports(metrics.registry, () => engine.ledger)
   const hashSalt = window ? window.network.hashSalt : settings.hashSalt
@@ -101,7 +108,7 @@ async function followSources(
   const following: Following = {
     engine,
     keeper,
-    how: { retain, keepTransactions, holdings, observer: metrics.observer, onNotice },
+    how: { retain, retainTransactions, keepTransactions, holdings, observer: metrics.observer, onNotice },
     log,
     openNode: async () => {
       const { mark } = engine.kind === 'sync' ? engine : await engine.snapshot()

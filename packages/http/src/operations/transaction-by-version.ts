@@ -1,5 +1,4 @@
 import { versionPruned } from '@ledger-state/engine'
-import { wholeTransactionAt } from '@ledger-state/ledger'
 import { transactionNotFound } from '../errors.js'
 import { chooseFormat } from '../protocol/accept.js'
 import { expectLastSegment } from './parts/account-parts.js'
@@ -28,8 +27,8 @@ export const getTransactionByVersion = overWholeTransactions({
     request.expectOutput(format, 'Get transactions by version')
     const state = request.pin(parseAskedState(request.query))
     if (version > state.version) throw transactionNotFound(version)
-    const { oldestVersion } = state.ledger
+    const { oldestVersion } = state.transactions
     if (version < oldestVersion) throw versionPruned(version, oldestVersion)
-    return oneTransaction(request, state, format, expectKept(wholeTransactionAt(state, version), version))
+    return oneTransaction(request, state, format, expectKept(state, version))
   },
 })

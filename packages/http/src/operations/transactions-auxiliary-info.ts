@@ -67,7 +67,7 @@ export const getTransactionsAuxiliaryInfo = overWholeTransactions({
     const state = request.pin(parseAskedState(request.query))
     const limit = pageLimit(asked, DEFAULT_ITEMS, MOST_ITEMS)
     expectStart(state, start)
-    const { oldestVersion } = state.ledger
+    const { oldestVersion } = state.transactions
     if (start < oldestVersion) throw versionPruned(start, oldestVersion)
     const items = transactionsBetween(state, start, lastOfPage(start, limit, state.version))
     return answerItems(request, state, format, items, FORMS)

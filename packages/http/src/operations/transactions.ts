@@ -40,7 +40,7 @@ export const getTransactions = overWholeTransactions({
     const state = request.pin(parseAskedState(request.query))
     const limit = pageLimit(asked, DEFAULT_ITEMS, MOST_ITEMS)
     if (start !== undefined) expectStart(state, start)
-    const { oldestVersion } = state.ledger
+    const { oldestVersion } = state.transactions
     if (start !== undefined && start < oldestVersion) throw versionPruned(start, oldestVersion)
     const first = start ?? newestPage(state, BigInt(limit))
     const items = transactionsBetween(state, first, lastOfPage(first, limit, state.version))
@@ -48,8 +48,8 @@ export const getTransactions = overWholeTransactions({
   },
 })
 
-/** First version of the last page, inside of the window. */
-function newestPage({ version, ledger }: LedgerState, limit: bigint): bigint {
+/** First version of the last page. */
+function newestPage({ version, transactions }: LedgerState, limit: bigint): bigint {
   const first = version - limit + 1n
-  return first < ledger.oldestVersion ? ledger.oldestVersion : first
+  return first < transactions.oldestVersion ? transactions.oldestVersion : first
 }

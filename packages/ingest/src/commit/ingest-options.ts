@@ -21,9 +21,14 @@ export interface IngestOptions {
   readonly assumeEmptyBase?: boolean | undefined
   /**
    * Parts of the transactions to keep, if the source carries them: by default nothing. A store that keeps more
-   * continues without this option. A slice keeps no whole transactions.
+   * continues without this option. A slice keeps the whole transactions that its members sent or that changed them.
    */
   readonly keepTransactions?: KeptParts | undefined
+  /**
+   * Number of versions whose whole transactions are kept, if that is more than `retain`. Transactions that are stored
+   * from now on stay in the store after their states are pruned. By default they are pruned with the state.
+   */
+  readonly retainTransactions?: bigint | undefined
   /**
    * Whether to write the index of holdings, which is derived from the state: it lists the holdings of each account.
    * True by default. A store with versions without the index does not begin it; `false` ends it.

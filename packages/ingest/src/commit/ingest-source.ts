@@ -14,6 +14,7 @@ import {
   decodeCommitMark,
   encodeCommitMark,
   isHoldingsKey,
+  RETAINED_KEY,
   type SignedRange,
   TRANSACTIONS_KEY,
   WHOLE_TRANSACTIONS_KEY,
@@ -22,6 +23,7 @@ import type { PackedEpochChange } from '@ledger-state/records/epoch-change'
 import { keyName, WritesHash } from '@ledger-state/records/writes-hash'
 import { SliceFilter } from '@ledger-state/slices/take'
 import { ledgerFork, versionGap, versionsWithoutBase } from '../errors.js'
+import { expiredTransactions } from '../prune/expired-transactions.js'
 import { PRUNE_TURN_ENTRIES, pruneTurn } from '../prune/prune-turn.js'
 import { endingWrites } from '../signatures/epoch-endings.js'
 import { withPending } from '../signatures/pending-writes.js'
@@ -201,12 +203,15 @@ class Ingest {
 
   async #transactionKeeper(): Promise<TransactionKeeper> {
     const state = await this.#engine.snapshot()
-    const marks = state.ledger && (await state.at().load([TRANSACTIONS_KEY, WHOLE_TRANSACTIONS_KEY]))
+    const marks = state.ledger && (await state.at().load([TRANSACTIONS_KEY, WHOLE_TRANSACTIONS_KEY, RETAINED_KEY]))
     return new TransactionKeeper({
       isKept: marks?.[0] !== undefined,
       isWhole: marks?.[1] !== undefined,
       asked: this.#options.keepTransactions ?? 'none',
-      isSlice: this.#filter !== undefined,
+      slice: this.#filter,
+      areRetained: this.#options.retainTransactions !== undefined,
+      hasRetained: marks?.[2] !== undefined,
+      timestampUsec: state.ledger?.latestBlock.timestampUsec,
       hashSalt: () => this.#source.hashSalt,
       isEmpty: state.ledger === undefined,
       onNotice: (message) => this.#notice(message),
@@ -305,7 +310,21 @@ class Ingest {
     const counted = leftOut ? withLastWrites(grouped, [leftOut]) : grouped
     // Another store has the same writes, and does not know the pending ones.
     const pending = this.#source.isStore ? [] : (mark?.pending ?? [])
-    return withPending(await this.#withEndings(state, counted), pending)
+    return withPending(await this.#withEndings(state, await this.#withoutExpired(state, counted)), pending)
+  }
+
+  /** Adds to the last of some versions the deletions of transactions that were retained long enough. */
+  async #withoutExpired(held: AsyncSnapshot, versions: readonly VersionWrites[]): Promise<readonly VersionWrites[]> {
+    // A copy of another store deletes what that store deletes.
+    if (!held.ledger || this.#source.isStore) return versions
+    const { retain = 0n, retainTransactions = retain } = this.#options
+    if (retainTransactions === 0n) return versions
+    const oldest = versions.at(-1)!.version - retainTransactions + 1n
+    const expired = await expiredTransactions(
+      held,
+      oldest < held.ledger.oldestVersion ? oldest : held.ledger.oldestVersion,
+    )
+    return expired.length === 0 ? versions : withLastWrites(versions, expired)
   }
 
   /** Adds the index of holdings, and hashes all writes if the store has had their hash from its beginning. */

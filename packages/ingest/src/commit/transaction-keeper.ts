@@ -3,15 +3,18 @@ import { compareBytes } from '@ledger-state/core/bytes'
 import type { LedgerVersion } from '@ledger-state/feed'
 import { DEFAULT_HASH_SALT } from '@ledger-state/proof'
 import {
+  encodeRetained,
   isOwnKey,
   isTransactionKey,
   isWholeTransactionKey,
+  RETAINED_KEY,
+  readSent,
   TRANSACTIONS_KEY,
   transactionKey,
   transactionToBytes,
   WHOLE_TRANSACTIONS_KEY,
 } from '@ledger-state/records'
-import { noTransactionWrite, TransactionGroup } from '@ledger-state/records/transaction-group'
+import { noTransactionWrite, TransactionGroup, type TransactionPlace } from '@ledger-state/records/transaction-group'
 import type { KeptParts } from './ingest-options.js'
 
 const NOTHING: readonly Write[] = []
@@ -26,14 +29,28 @@ export interface TransactionKeeperOptions {
   readonly isWhole: boolean
   /** Parts to keep, if the source carries them. A store that keeps more continues without being asked. */
   readonly asked: KeptParts
-  /** Whether the store keeps a slice, and no whole transactions. */
-  readonly isSlice: boolean
+  /** Slice that the store keeps; undefined if it keeps everything. */
+  readonly slice: MemberTest | undefined
+  /** Whether transactions are kept longer than their states. */
+  readonly areRetained: boolean
+  /** Whether the store has transactions that are kept longer than their states. */
+  readonly hasRetained: boolean
+  /** Time of the block of the newest version of the store; undefined if it is empty. */
+  readonly timestampUsec: bigint | undefined
   /** Word before the names of the hashes of the source's ledger. */
   hashSalt(): string | undefined
   /** Whether the store has versions or a state. */
   readonly isEmpty: boolean
   /** Called with one line for people. */
   onNotice(message: string): void
+}
+
+/** The members of a slice. */
+export interface MemberTest {
+  /** Whether an account is a member. */
+  hasAccount(address: Uint8Array): boolean
+  /** Whether a state key belongs to an account or a table that is a member. */
+  hasMemberOf(key: Uint8Array): boolean
 }
 
 /**
@@ -47,6 +64,12 @@ export class TransactionKeeper {
   readonly #options: TransactionKeeperOptions
   readonly #functions = new SizedCache<Uint8Array>(FUNCTIONS_BYTES)
   #isAbsenceNoticed = false
+  #hasRetained: boolean
+  /** Time of the block of the newest version. */
+  #timestampUsec: bigint
+  readonly #place: TransactionPlace
+  /** Whether a block of transactions of this ingest says where the blocks before it end. */
+  #isEarlierCut = false
   /** Transactions that are not encoded yet. */
   #group: TransactionGroup | undefined
   /** Writes of encoded transactions by the version that writes them. */
@@ -55,6 +78,9 @@ export class TransactionKeeper {
   constructor(options: TransactionKeeperOptions) {
     this.#isKept = options.isKept
     this.#isWhole = options.isWhole
+    this.#hasRetained = options.hasRetained
+    this.#timestampUsec = options.timestampUsec ?? 0n
+    this.#place = options.areRetained ? 'own' : options.slice ? 'shared_with_values' : 'shared'
     this.#options = options
   }
 
@@ -65,24 +91,46 @@ export class TransactionKeeper {
     return whole.length === 0 ? facts : [...facts, ...whole]
   }
 
-  #wholeOf({ version, writes, readWhole }: LedgerVersion): readonly Write[] {
+  #wholeOf({ version, block, writes, readWhole }: LedgerVersion): readonly Write[] {
+    if (block) this.#timestampUsec = block.timestampUsec
     for (const [key, value] of writes) {
       if (isWholeTransactionKey(key) && key.length === WHOLE_TRANSACTIONS_KEY.length) this.#isWhole = value !== null
     }
     if (!this.#isWhole && this.#options.asked !== 'whole') return NOTHING
     if (writes.some(([key]) => isWholeTransactionKey(key))) return NOTHING
-    if (!readWhole || this.#options.isSlice) return this.#withoutWhole(version)
+    if (!readWhole) return this.#withoutWhole(version)
     const whole = readWhole()
+    if (!this.#isOfSlice(writes, whole.transaction)) return this.#cutEarlier(version)
     if (!this.#group?.hasRoomFor(version, whole)) {
       this.#endGroup()
-      this.#group = new TransactionGroup(version, whole)
+      this.#group = new TransactionGroup(version, whole, this.#place)
     }
-    const made = [this.#group!.add(version, whole, writes)]
+    this.#isEarlierCut = true
+    const made = [this.#group!.add(version, whole, writes, { timestampUsec: this.#timestampUsec })]
+    const salt = new TextEncoder().encode(this.#options.hashSalt() ?? DEFAULT_HASH_SALT)
+    if (this.#place === 'own' && !this.#hasRetained) {
+      this.#hasRetained = true
+      made.push([RETAINED_KEY, encodeRetained(version, salt)])
+    }
     if (this.#isWhole) return made
     this.#isWhole = true
     if (!this.#options.isEmpty) this.#options.onNotice(`whole transactions are kept since version ${version}`)
-    const salt = new TextEncoder().encode(this.#options.hashSalt() ?? DEFAULT_HASH_SALT)
     return [[WHOLE_TRANSACTIONS_KEY, salt], ...made]
+  }
+
+  /** Whether a slice keeps a transaction: a member sent it, or it changed one. */
+  #isOfSlice(writes: readonly Write[], transaction: Uint8Array): boolean {
+    const { slice } = this.#options
+    if (!slice || writes.some(([key]) => slice.hasMemberOf(key))) return true
+    const sent = readSent(transaction)
+    return sent !== undefined && slice.hasAccount(sent.sender)
+  }
+
+  /** If a truncation cut a block of transactions, its rest must not stand for the versions that follow. */
+  #cutEarlier(version: bigint): readonly Write[] {
+    if (this.#isEarlierCut || !this.#isWhole) return NOTHING
+    this.#isEarlierCut = true
+    return [noTransactionWrite(version, this.#place)]
   }
 
   /**
@@ -107,15 +155,16 @@ export class TransactionKeeper {
     const { firstVersion } = group
     const writes = group.toWrites()
     if (!writes) this.#options.onNotice(`the transaction of version ${firstVersion} is too long to be kept`)
-    this.#ended.set(firstVersion, writes ?? [noTransactionWrite(firstVersion)])
+    this.#ended.set(firstVersion, writes ?? [noTransactionWrite(firstVersion, this.#place)])
   }
 
   #withoutWhole(version: bigint): readonly Write[] {
-    const why = this.#options.isSlice ? 'a slice keeps none' : 'the source does not contain or prove them'
+    const why = 'the source does not contain or prove them'
     if (this.#isWhole) {
       this.#isWhole = false
       this.#options.onNotice(`whole transactions are not kept since version ${version}: ${why}`)
-      return [[WHOLE_TRANSACTIONS_KEY, null]]
+      const end = this.#hasRetained ? [noTransactionWrite(version, 'own')] : []
+      return [[WHOLE_TRANSACTIONS_KEY, null], ...end]
     }
     if (!this.#isWholeAbsenceNoticed) this.#options.onNotice(`the store keeps no whole transactions: ${why}`)
     this.#isWholeAbsenceNoticed = true

@@ -39,6 +39,10 @@ function expectedBcs(version: number): string {
   return Buffer.from(restPage(chain, version, 1).subarray(1)).toString('hex')
 }
 
+function firstAddressOf({ writes }: (typeof chain.expected)[number]): Uint8Array {
+  return Uint8Array.from(writes.find(([key]) => key[0] === 0)![0].subarray(1, 33))
+}
+
 /** Checks every version, twice, and the index of hashes. */
 function expectWhole(engine: StateWriter, first = 0, last = LAST): void {
   const state = createLedger(engine).at()
@@ -156,12 +160,36 @@ describe('whole transactions', () => {
     }
   })
 
-  it('are not kept by a slice, which keeps summaries', async () => {
+  it('are kept by a slice if a member sent them or they changed one, also after a restart and a truncation', async () => {
     writeBackup(chain, bed.at('backup'))
-    const engine = createMemoryEngine()
-    const only = { spec: { accounts: [parseAddress('0x1')], tables: [], types: [] } }
-    await ingest(engine, bed.at('backup'), { ...WHOLE, only } as IngestOptions)
-    expect(hasWholeTransactions(createLedger(engine).at())).toBe(false)
-    expect(notices).toContain('the store keeps no whole transactions: a slice keeps none')
+    const senders = chain.records.flatMap(({ transaction }) => {
+      return transaction[0] === 0 ? [Buffer.from(transaction.subarray(1, 33)).toString('hex')] : []
+    })
+    const asked = [parseAddress(senders[0]!), firstAddressOf(chain.expected[chain.expected.length - 4]!)]
+    const isMember = (address: Uint8Array) => asked.some((one) => Buffer.compare(one, address) === 0)
+    const isKept = (version: number): boolean => {
+      const { transaction } = chain.records[version]!
+      if (transaction[0] === 0 && isMember(transaction.subarray(1, 33))) return true
+      return chain.expected[version]!.writes.some(([key]) => key[0] === 0 && isMember(key.subarray(1, 33)))
+    }
+    const only = { spec: { accounts: asked, tables: [], types: [] } }
+    const engine = await bed.open('store', { memtableBytes: 0 })
+    await ingest(engine, bed.at('backup'), { ...WHOLE, only, to: 33n } as IngestOptions)
+    await ingest(engine, bed.at('backup'), { to: 90n })
+    await engine.truncateTo(70n)
+    await ingest(engine, bed.at('backup'))
+    const state = createLedger(engine).at()
+    let kept = 0
+    for (let version = 0; version <= LAST; version++) {
+      const found = wholeTransactionAt(state, BigInt(version))
+      expect(found ? Buffer.from(found.toBcs()).toString('hex') : undefined, `version ${version}`).toBe(
+        isKept(version) ? expectedBcs(version) : undefined,
+      )
+      if (isKept(version)) kept++
+    }
+    expect(kept).toBeGreaterThan(0)
+    expect(kept).toBeLessThan(LAST)
+    expect((await engine.check()).problems).toEqual([])
+    expect(notices.filter((text) => text.includes('whole'))).toEqual([])
   })
 })

@@ -3,7 +3,10 @@ import { branchOf, type LedgerSummary, type StateReader, type StateView, version
 import { AccumulatorFrontier, LedgerHasher } from '@ledger-state/proof'
 import {
   bytesToTransaction,
+  decodeRetained,
   type KeptTransaction,
+  RETAINED_KEY,
+  retainedIndexPrefix,
   TRANSACTIONS_KEY,
   transactionBlockKey,
   transactionKey,
@@ -16,7 +19,10 @@ import {
 } from '@ledger-state/records/transaction-blocks'
 import type { TransactionBlockCache } from '../caches/transaction-block-cache.js'
 import { storedDataInvalid } from '../errors.js'
+import { lastRetainedRow, type RetainedRow, type RowRange, retainedRows } from './retained-rows.js'
 
+/** Number of versions of a run: a block of transactions lies within one run. */
+const RUN_VERSIONS = 128n
 const TREE = 'TransactionAccumulator'
 
 /** The transactions that a store keeps for the versions of a pinned ledger. */
@@ -27,16 +33,40 @@ export class KeptTransactions {
   #areThere: boolean | undefined
   #hasher: LedgerHasher | undefined
   readonly #blocks: TransactionBlockCache
+  readonly #view: StateView
+  #retained: ReturnType<typeof decodeRetained> | null | undefined
 
-  constructor(
-    reader: StateReader,
-    blocks: TransactionBlockCache,
-    { version, ledger }: { readonly version: bigint; readonly ledger: LedgerSummary },
-  ) {
+  /** @param reader the store without the rules of a slice, like `view` */
+  constructor(reader: StateReader, blocks: TransactionBlockCache, view: StateView) {
     this.#reader = reader
     this.#blocks = blocks
-    this.#version = version
-    this.#ledger = ledger
+    this.#view = view
+    this.#version = view.version
+    this.#ledger = view.ledger
+  }
+
+  /** Oldest version that may have a whole transaction: that of the window, or an older one if transactions are retained. */
+  get oldestVersion(): bigint {
+    const { oldestVersion } = this.#ledger
+    const retained = this.#retainedSince
+    return retained !== undefined && retained < oldestVersion ? retained : oldestVersion
+  }
+
+  /** The rows that an index has for retained transactions. @param key as for other transactions */
+  *retainedRows(key: Uint8Array, range: RowRange, order: 'asc' | 'desc'): Generator<RetainedRow, void> {
+    if (this.#retainedSince !== undefined) yield* retainedRows(this.#view, retainedIndexPrefix(key), range, order)
+  }
+
+  get #retainedSince(): bigint | undefined {
+    return this.#retainedRecord?.oldestVersion
+  }
+
+  get #retainedRecord(): ReturnType<typeof decodeRetained> | undefined {
+    if (this.#retained === undefined) {
+      const value = this.#view.get(RETAINED_KEY)
+      this.#retained = value ? decodeRetained(value) : null
+    }
+    return this.#retained ?? undefined
   }
 
   /** Whether any version of the window up to the pinned one came with its transaction. */
@@ -65,8 +95,8 @@ export class KeptTransactions {
   }
 
   /**
-   * The stored part of the whole transaction of a version; undefined if the store does not have it, below the window
-   * and above the pinned version. The write set has no values.
+   * The stored part of the whole transaction of a version; undefined if the store does not have it, and above the pinned
+   * version.
    * @throws `version_pruned`, `version_truncated`; `invalid_bcs`
    */
   storedAt(version: bigint): StoredTransaction | undefined {
@@ -125,10 +155,31 @@ export class KeptTransactions {
   }
 
   #blockValueAt(version: bigint): Uint8Array | undefined {
-    if (version > this.#version || version < this.#ledger.oldestVersion || !this.hasher) return undefined
+    if (version > this.#version || !this.hasher) return undefined
+    const shared = this.#sharedBlockAt(version)
+    const retained = this.#retainedBlockAt(version)
+    // The later of two blocks has the version: a truncation may have cut off the end of the other one.
+    return retained && (!shared || retained.version > shared.version) ? retained.value : shared?.value
+  }
+
+  #sharedBlockAt(version: bigint): RetainedRow | undefined {
+    if (version < this.#ledger.oldestVersion) return undefined
     const view = this.viewAt(version)
     if (view.get(WHOLE_TRANSACTIONS_KEY) === undefined) return undefined
-    return view.get(transactionBlockKey(version))
+    return view.getEntry(transactionBlockKey(version))
+  }
+
+  #retainedBlockAt(version: bigint): RetainedRow | undefined {
+    const since = this.#retainedSince
+    if (since === undefined || version < since) return undefined
+    const first = (version / RUN_VERSIONS) * RUN_VERSIONS
+    return lastRetainedRow(this.#view, RETAINED_KEY, { first, last: version })
+  }
+
+  /** The state that renders a version: its own one, or the oldest one of the window if that is pruned. */
+  renderingViewAt(version: bigint): StateView {
+    const { oldestVersion } = this.#ledger
+    return this.viewAt(version < oldestVersion ? oldestVersion : version)
   }
 
   /**
@@ -147,7 +198,8 @@ export class KeptTransactions {
     for (const { value } of this.#reader.history(WHOLE_TRANSACTIONS_KEY, { last: this.#version })) {
       if (value) return new LedgerHasher(decodeUtf8(value))
     }
-    return undefined
+    const retained = this.#retainedRecord
+    return retained && new LedgerHasher(decodeUtf8(retained.hashSalt))
   }
 
   #search(): boolean {

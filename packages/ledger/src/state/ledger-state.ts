@@ -83,7 +83,8 @@ class PinnedState implements LedgerState {
   }
 
   get transactions(): KeptTransactions {
-    this.#transactions ??= new KeptTransactions(this.source.reader, this.source.transactionBlocks, this.view)
+    const { reader, sliced, transactionBlocks } = this.source
+    this.#transactions ??= new KeptTransactions(sliced?.inner ?? reader, transactionBlocks, this.storedView)
     return this.#transactions
   }
 }

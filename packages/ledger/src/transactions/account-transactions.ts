@@ -16,18 +16,19 @@ export interface AccountTransactionsOptions {
 
 /**
  * The transactions of a sender that have sequence numbers from `start` to `start + limit - 1`, in order.
- * @throws `version_pruned` if the transaction with the sequence number `start` is pruned
+ * @throws `version_pruned` if the transaction with the sequence number `start` is pruned, or a slice does not have all of them
  */
 export function* accountTransactions(
   state: LedgerState,
   address: Uint8Array,
   { start, limit }: AccountTransactionsOptions,
 ): Generator<LedgerTransaction, void> {
+  state.source.sliced?.expectWholeAccount(address, state.version)
   const key = { key: sequenceNumberKey(address), hasNumbers: true }
   const first = start ?? defaultStart(state, address, BigInt(limit))
   const pruned = numberBeforeWindow(state, key)
   if (start !== undefined && pruned && pruned.number >= start) {
-    throw versionPruned(pruned.version, state.ledger.oldestVersion)
+    throw versionPruned(pruned.version, state.transactions.oldestVersion)
   }
   const end = first + BigInt(limit)
   for (const { version, number } of versionsWithNumber(state, key, first)) {
@@ -68,14 +69,15 @@ export interface SummariesOptions {
 
 /**
  * Summaries of the transactions of a sender, in the order of their versions.
- * @throws `version_pruned` if `startVersion` is below the window
+ * @throws `version_pruned` if `startVersion` is below the oldest kept transaction, or a slice does not have all of them
  */
 export function transactionSummaries(
   state: LedgerState,
   address: Uint8Array,
   { startVersion, endVersion, limit }: SummariesOptions,
 ): readonly TransactionSummary[] {
-  const { oldestVersion } = state.ledger
+  state.source.sliced?.expectWholeAccount(address, state.version)
+  const { oldestVersion } = state.transactions
   if (startVersion !== undefined && startVersion < oldestVersion) throw versionPruned(startVersion, oldestVersion)
   const isAscending = startVersion !== undefined
   const first = startVersion ?? oldestVersion

@@ -38,20 +38,18 @@ export interface EventsOptions {
 /**
  * Events of a stream from `start` on, in order. By default, a stream that was cut by pruning begins with its oldest
  * event of the window.
- * @throws `version_pruned` if the event `start` is pruned
+ * @throws `version_pruned` if the event `start` is pruned, or a slice does not have all events of the stream
  */
 export function* streamEvents(
   state: LedgerState,
   { address, creationNumber }: EventStream,
   { start, limit }: EventsOptions,
 ): Generator<LedgerEvent, void> {
+  state.source.sliced?.expectWholeAccount(address, state.version)
   const key = { key: eventStreamKey(address, creationNumber), hasNumbers: true }
   const newest = numberAt(state, key, state.version)
   if (!newest) return
   const pruned = numberBeforeWindow(state, key)
-  if (start !== undefined && pruned && pruned.number >= start) {
-    throw versionPruned(pruned.version, state.ledger.oldestVersion)
-  }
   const first = start ?? (newest.number < BigInt(limit) ? 0n : newest.number - BigInt(limit) + 1n)
   let left = limit
   for (const { version } of versionsWithNumber(state, key, first)) {
@@ -59,6 +57,9 @@ export function* streamEvents(
       const stream = found.event.key
       if (stream?.creationNumber !== creationNumber || stream.sequenceNumber < first) continue
       if (compareBytes(stream.address, address) !== 0) continue
+      if (start !== undefined && left === limit && pruned && pruned.number >= start && stream.sequenceNumber > start) {
+        throw versionPruned(pruned.version, state.transactions.oldestVersion)
+      }
       if (left-- === 0) return
       yield found
     }

@@ -10,7 +10,7 @@ import { type LedgerTransaction, wholeTransactionAt } from './ledger-transaction
 
 /** Part of a list, and the place at which it begins. */
 export interface FoundOptions {
-  /** First version; by default, and if it is lower, the oldest of the window. The last one is that of the state. */
+  /** First version; by default, and if it is lower, the oldest whose transaction is kept. The last one is that of the state. */
   readonly from?: bigint | undefined
   readonly order: 'asc' | 'desc'
   /** Most items of the page. */
@@ -27,6 +27,7 @@ export interface FoundCursor {
   readonly shown: number
 }
 
+const EVERYTHING = new Uint8Array(0)
 /** Versions and bytes that are examined for one page of a filtered list. */
 const MOST_EXAMINED = { versions: 1_000, bytes: 16 << 20 }
 
@@ -45,12 +46,14 @@ export interface FoundPage<T> extends Iterable<T | undefined> {
 /**
  * The transactions that wrote a module, a resource or a group at an address, or an item of the table with this handle,
  * by version.
+ * @throws `version_pruned` if a slice does not have all of them
  */
 export function affectingTransactions(
   state: LedgerState,
   address: Uint8Array,
   options: FoundOptions,
 ): FoundPage<LedgerTransaction> {
+  state.source.sliced?.expectWholeMember(address, state.version)
   return foundPage(state, affectedAccountKey(address), options, (version) => {
     const transaction = wholeTransactionAt(state, version)
     return transaction ? [transaction] : []
@@ -60,7 +63,7 @@ export function affectingTransactions(
 /**
  * The events of a type, by version; in the order `desc`, the last event of a version comes first.
  * @param filters values that fields of the events have
- * @throws `invalid_value` if the type has no such field or a value does not fit it
+ * @throws `invalid_value` if the type has no such field or a value does not fit it; `version_pruned` over a slice
  */
 export function eventsOfType(
   state: LedgerState,
@@ -68,6 +71,8 @@ export function eventsOfType(
   options: FoundOptions,
   filters: readonly FieldFilter[] = [],
 ): FoundPage<LedgerEvent> {
+  // A slice has events of any type only of its members.
+  state.source.sliced?.expectListed(EVERYTHING, state.version)
   const writer = new ByteWriter()
   writeTypeTag(writer, type)
   const bytes = writer.toBytes()
@@ -151,7 +156,7 @@ function* versionsThatWrote(
   key: Uint8Array,
   { from, order, start }: Pick<FoundOptions, 'from' | 'order' | 'start'>,
 ): Generator<bigint, void> {
-  const { oldestVersion } = state.ledger
+  const { oldestVersion } = state.transactions
   const lowest = from !== undefined && from > oldestVersion ? from : oldestVersion
   const isAscending = order === 'asc'
   const first = isAscending && start && start.version > lowest ? start.version : lowest

@@ -1,6 +1,9 @@
 import { decodeGroupedVersions, type GroupedVersion } from '@ledger-state/records/transaction-blocks'
 import type { LedgerState } from '../state/ledger-state.js'
 
+/** Number of versions of a run: a group of versions lies within one run. */
+const RUN_VERSIONS = 128n
+
 /** A key of an index of whole transactions. */
 export interface IndexKey {
   readonly key: Uint8Array
@@ -10,7 +13,7 @@ export interface IndexKey {
 
 /** Part of the versions of a key. */
 export interface IndexedRange {
-  /** First version; by default, and if it is lower, the oldest of the window. */
+  /** First version; by default, and if it is lower, the oldest whose transaction is kept. */
   readonly first?: bigint | undefined
   /** Last version; by default, and if it is higher, that of the state. */
   readonly last?: bigint | undefined
@@ -18,14 +21,62 @@ export interface IndexedRange {
 }
 
 /** The versions of a range that an index names under a key, in order. */
-export function* indexedVersions(
+export function indexedVersions(
   state: LedgerState,
   index: IndexKey,
   { first, last, order }: IndexedRange,
-): Generator<GroupedVersion, void> {
-  const { oldestVersion } = state.ledger
+): Iterable<GroupedVersion> {
+  const { oldestVersion } = state.transactions
   const least = first === undefined || first < oldestVersion ? oldestVersion : first
   const most = last === undefined || last > state.version ? state.version : last
+  const shared = sharedVersions(state, index, least, most, order)
+  return mergeVersions(shared, retainedVersions(state, index, least, most, order), order)
+}
+
+/** Merges two lists of different versions. */
+function* mergeVersions(
+  one: Iterator<GroupedVersion>,
+  other: Iterator<GroupedVersion>,
+  order: 'asc' | 'desc',
+): Generator<GroupedVersion, void> {
+  let [a, b] = [one.next(), other.next()]
+  while (!a.done || !b.done) {
+    if (b.done || (!a.done && a.value.version < b.value.version === (order === 'asc'))) {
+      yield a.value
+      a = one.next()
+    } else {
+      yield b.value
+      b = other.next()
+    }
+  }
+}
+
+/** The versions of transactions with keys of their own. */
+function* retainedVersions(
+  state: LedgerState,
+  index: IndexKey,
+  least: bigint,
+  most: bigint,
+  order: 'asc' | 'desc',
+): Generator<GroupedVersion, void> {
+  if (least > most) return
+  // A group lies within one run of versions.
+  const range = { first: least - (least % RUN_VERSIONS), last: most }
+  for (const row of state.transactions.retainedRows(index.key, range, order)) {
+    yield* within(state, index, row, least, most, order)
+  }
+}
+
+/** The versions of transactions with keys that other versions share. */
+function* sharedVersions(
+  state: LedgerState,
+  index: IndexKey,
+  lowest: bigint,
+  most: bigint,
+  order: 'asc' | 'desc',
+): Generator<GroupedVersion, void> {
+  const { oldestVersion } = state.ledger
+  const least = lowest < oldestVersion ? oldestVersion : lowest
   if (least > most) return
   // A group of versions is written by its first version, which may lie below the range.
   const before = state.transactions.viewAt(least).getEntry(index.key)
@@ -56,9 +107,10 @@ export function* versionsWithNumber(
   if (first !== undefined) yield* indexedVersions(state, index, { first, order: 'asc' })
 }
 
-/** The number that was lost with the versions below the window: the last one before the first that is left. */
+/** The number that was lost with pruned transactions: the last one before the first that is left. */
 export function numberBeforeWindow(state: LedgerState, index: IndexKey): GroupedVersion | undefined {
   const { oldestVersion } = state.ledger
+  if (state.transactions.oldestVersion < oldestVersion) return numberBeforeRetained(state, index)
   const entry = state.transactions.viewAt(oldestVersion).getEntry(index.key)
   if (!entry || entry.version >= oldestVersion) return undefined
   const group = decodeGroupedVersions(entry.version, entry.value, index.hasNumbers)
@@ -69,11 +121,19 @@ export function numberBeforeWindow(state: LedgerState, index: IndexKey): Grouped
   return kept && kept.number > 0n ? { version: oldestVersion - 1n, number: kept.number - 1n } : undefined
 }
 
+function numberBeforeRetained(state: LedgerState, index: IndexKey): GroupedVersion | undefined {
+  if (state.transactions.oldestVersion === 0n) return undefined
+  for (const { version, number } of indexedVersions(state, index, { order: 'asc' })) {
+    return number > 0n ? { version: version - 1n, number: number - 1n } : undefined
+  }
+  return undefined
+}
+
 /** The first version of the window at which the newest number is at least `least`. */
 function firstVersionWith(state: LedgerState, index: IndexKey, least: bigint): bigint | undefined {
   const newest = numberAt(state, index, state.version)
   if (!newest || newest.number < least) return undefined
-  let low = state.ledger.oldestVersion
+  let low = state.transactions.oldestVersion
   let high = newest.version
   while (low < high) {
     const middle = (low + high) / 2n

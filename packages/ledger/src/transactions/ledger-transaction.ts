@@ -17,7 +17,8 @@ export interface LedgerTransaction {
   /** Index of the transaction in its proposed block; undefined if it is not known. */
   readonly indexInBlock: number | undefined
   /**
-   * The transaction as JSON, as full nodes print it, decoded with the modules at its version.
+   * The transaction as JSON, as full nodes print it, decoded with the modules at its version; if that state is pruned,
+   * with those of the oldest version of the window.
    * @throws `stored_data_invalid` for a kind of transaction, payload or signature that is not known
    */
   toJson(): string
@@ -36,7 +37,7 @@ export function hasWholeTransactions(state: LedgerState): boolean {
 }
 
 /**
- * The whole transaction of a version. Undefined if the store does not have it, outside of the window, and above the
+ * The whole transaction of a version. Undefined if the store does not have it, below the oldest kept one, and above the
  * version of the state.
  * @throws `version_truncated`; `stored_data_invalid`
  */
@@ -52,7 +53,7 @@ export function createTransaction(state: LedgerState, version: bigint, stored: S
     version,
     indexInBlock: stored.indexInBlock,
     toJson() {
-      const { timestampUsec } = state.source.reader.blockAt(version).block
+      const { timestampUsec } = stored.ownFacts ?? state.source.reader.blockAt(version).block
       return transactionToJson(renderContextAt(state, version), { version, whole: whole(), timestampUsec })
     },
     toBcs: () => transactionToBcs(version, whole()),
@@ -99,9 +100,8 @@ export function proveEvent(
  */
 function completeTransaction(state: LedgerState, version: bigint, stored: StoredTransaction): CompleteTransaction {
   const { transactions, source } = state
-  const view = transactions.viewAt(version)
   const hasher = hasherOf(state, version)
-  const known = withValues(stored.writeSet, (key) => view.get(key))
+  const known = stored.ownFacts ? stored.writeSet : withStateValues(state, version, stored.writeSet)
   // A read over an async engine runs again once the values are loaded.
   if (!known && !source.loading) throw storedDataInvalid.writesUnknown(version)
   const { transaction, events, indexInBlock } = stored
@@ -112,10 +112,15 @@ function completeTransaction(state: LedgerState, version: bigint, stored: Stored
   return { ...parts, info, indexInBlock, accumulatorRoot }
 }
 
+function withStateValues({ transactions }: LedgerState, version: bigint, writeSet: Uint8Array): Uint8Array | undefined {
+  const view = transactions.viewAt(version)
+  return withValues(writeSet, (key) => view.get(key))
+}
+
 /** What renders the values of a version. */
 export function renderContextAt(state: LedgerState, version: bigint): RenderContext {
   const { types, views } = state.source
-  const view = state.transactions.viewAt(version)
+  const view = state.transactions.renderingViewAt(version)
   return { view, types, interfaces: views.interfaces, hasher: hasherOf(state, version) }
 }
 

@@ -118,6 +118,16 @@ export class SliceFilter {
     return { ...record, writes: records.length === 0 ? state : [...state, ...newRecords(records, known)] }
   }
 
+  /** Whether an account or object is a member. */
+  hasAccount(address: Uint8Array): boolean {
+    return this.#keeper?.hasAccount(address) === true
+  }
+
+  /** Whether a state key belongs to an account, an object or a table that is a member. */
+  hasMemberOf(key: Uint8Array): boolean {
+    return this.#keeper?.hasMemberOf(key) === true
+  }
+
   /** The part of a version that the store has, for comparison with the source. */
   heldPart<Record extends VersionWrites>(record: Record): Record {
     const keeper = this.#keeper

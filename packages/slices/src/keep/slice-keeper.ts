@@ -299,6 +299,17 @@ export class SliceKeeper {
     }
   }
 
+  /** Whether an account or object is a member. */
+  hasAccount(address: Uint8Array): boolean {
+    return this.#accounts.find(address, 0) >= 0
+  }
+
+  /** Whether a state key belongs to an account, an object or a table that is a member. */
+  hasMemberOf(key: Uint8Array): boolean {
+    if (key[0] === ACCESS_PATH) return this.#accounts.find(key, ID_AT) >= 0
+    return key[0] === TABLE_ITEM && this.#tables.find(key, ID_AT) >= 0
+  }
+
   /** Notes that the store needs about deletions among kept writes. */
   deletionsIn(kept: readonly Write[]): readonly Write[] {
     return kept.flatMap(([key, value]): Write[] => {

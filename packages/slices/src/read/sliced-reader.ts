@@ -212,6 +212,15 @@ export class SlicedReader implements SearchingReader {
   }
 
   /**
+   * Checks that the slice has kept an account, an object or a table from the beginning, and so every transaction that
+   * an account sent or that changed one of these.
+   * @throws `version_pruned`
+   */
+  expectWholeMember(id: Uint8Array, version: bigint): void {
+    if (this.#memberRecord('table', id)?.isWhole !== true) this.expectWholeAccount(id, version)
+  }
+
+  /**
    * Checks that the slice keeps all resources of a type, at any address.
    * @throws `version_pruned`
    */

@@ -1,6 +1,6 @@
 import { bytesToHex } from '@ledger-state/core'
 import { findTransaction, type LedgerState, type LedgerTransaction } from '@ledger-state/ledger'
-import { transactionHashUnknown } from '../../errors.js'
+import { transactionHashUnknown, transactionNotKept } from '../../errors.js'
 import { chooseFormat } from '../../protocol/accept.js'
 import { CONTENT_TYPE, type OutputFormat } from '../../protocol/media-types.js'
 import { expectLastSegment } from './account-parts.js'
@@ -53,6 +53,9 @@ export function transactionWithHash(request: OperationRequest): Answer | Promise
   request.expectOutput(format, 'Get transactions by hash')
   const state = request.pin(parseAskedState(request.query))
   const transaction = findTransaction(state, hash)
-  if (!transaction) throw transactionHashUnknown(bytesToHex(hash))
+  if (!transaction) {
+    const text = bytesToHex(hash)
+    throw state.source.sliced ? transactionNotKept.hashNotInSlice(text) : transactionHashUnknown(text)
+  }
   return oneTransaction(request, state, format, transaction)
 }

@@ -120,10 +120,11 @@ function keepsWhole({ ledger }: OperationRequest): boolean {
   }
 }
 
-/** A transaction of the window that must be kept. @throws `transaction_not_kept` */
-export function expectKept(transaction: LedgerTransaction | undefined, version: bigint): LedgerTransaction {
-  if (!transaction) throw transactionNotKept(version)
-  return transaction
+/** The transaction of a version of the state, which must be kept. @throws `transaction_not_kept` */
+export function expectKept(state: LedgerState, version: bigint): LedgerTransaction {
+  const transaction = wholeTransactionAt(state, version)
+  if (transaction) return transaction
+  throw state.source.sliced ? transactionNotKept.notInSlice(version) : transactionNotKept.notGiven(version)
 }
 
 /** The transactions of a range of versions, which must all be kept. @throws `transaction_not_kept` */
@@ -133,7 +134,7 @@ export function* transactionsBetween(
   last: bigint,
 ): Generator<LedgerTransaction, void> {
   for (let version = first; version <= last; version++) {
-    yield expectKept(wholeTransactionAt(state, version), version)
+    yield expectKept(state, version)
   }
 }
 
