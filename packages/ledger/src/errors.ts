@@ -127,11 +127,6 @@ export const valueTypeMismatch = declareErrors('value_type_mismatch', {
   ],
 })
 
-export function storedResourceInvalid(name: string, address: Uint8Array, why: LedgerStateError): LedgerError {
-  const message = `the stored ${name} at ${addressToShortHex(address)} cannot be decoded: ${why.message}`
-  return new LedgerStateError('invalid_bcs', message, placeOf(why))
-}
-
 export function balanceOverflow(owner: Uint8Array, sum: bigint): LedgerError {
   const message = `the coin balance and the fungible asset balance of ${addressToShortHex(owner)} add up to ${sum}, above 2^64 - 1`
   return new LedgerStateError('balance_overflow', message)

@@ -1,4 +1,5 @@
 export type { FunctionAbi, ModuleAbi, StructAbi, TypeParameterAbi } from '@ledger-state/move-module'
+export { namedObjectAddress, pairedMetadataAddress, primaryStoreAddress } from '@ledger-state/proof'
 export {
   type AccountChange,
   type AccountChangesOptions,
@@ -7,7 +8,6 @@ export {
 } from './account-diff/account-changes.js'
 export { type Account, type AccountFields, readAccount } from './accounts/account.js'
 export { type Asset, parseAsset } from './assets/asset.js'
-export { namedObjectAddress, pairedMetadataAddress, primaryStoreAddress } from './assets/derived-address.js'
 export { type AsyncLedger, type AsyncLedgerOptions, createAsyncLedger } from './async/async-ledger.js'
 export { readBalance } from './balances/read-balance.js'
 export { blockTimesOf } from './blocks/block-times.js'

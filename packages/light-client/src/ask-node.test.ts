@@ -14,13 +14,47 @@ async function optionsOf(ask: (fetch: typeof globalThis.fetch) => Promise<unknow
   return asked[0]!
 }
 
-it.each([
+const CLIENTS = [
   ['ends of epochs', (fetch: typeof globalThis.fetch) => readEndingsFrom('http://node/v1', fetch)('0:00')],
   ['proofs', (fetch: typeof globalThis.fetch) => readProofFrom('http://node/v1', fetch)(Uint8Array.of(1), 1n)],
-])('a request for %s follows no redirect and has a timeout', async (_, ask) => {
+] as const
+
+it.each(CLIENTS)('a request for %s leaves no redirect to the runtime and has a timeout', async (_, ask) => {
   const { redirect, signal } = await optionsOf(ask)
-  expect(redirect).toBe('error')
+  expect(redirect).toBe('manual')
   expect(signal).toBeInstanceOf(AbortSignal)
+})
+
+it.each(CLIENTS)('a request for %s follows a redirect on the same server only', async (name, ask) => {
+  const refused = async (location: string, status = 307) => {
+    const asked: string[] = []
+    const redirecting = (async (url: string) => {
+      asked.push(url)
+      return new Response(null, { status, headers: { location } })
+    }) as typeof globalThis.fetch
+    await expect(ask(redirecting)).rejects.toMatchObject({ code: 'invalid_answer' })
+    return asked.length
+  }
+  for (const location of ['http://other/v1', 'http://node:81/v1', 'file:///etc/passwd', 'http://']) {
+    expect(await refused(location)).toBe(1)
+  }
+  // Five of a series are followed.
+  expect(await refused('/v1/again')).toBe(6)
+  expect(await refused('https://node/v1')).toBeGreaterThan(1)
+  // A `POST` must stay one.
+  expect(await refused('/v1/again', 302)).toBe(name === 'proofs' ? 1 : 6)
+})
+
+it('a redirect of which a browser does not say where it leads is refused', async () => {
+  const opaque = (async () => {
+    const response = new Response('')
+    Object.defineProperty(response, 'type', { value: 'opaqueredirect' })
+    return response
+  }) as typeof globalThis.fetch
+  await expect(readEndingsFrom('http://node/v1', opaque)('0:00')).rejects.toMatchObject({
+    code: 'invalid_answer',
+    message: expect.stringContaining('give the URL that it leads to'),
+  })
 })
 
 it.each([

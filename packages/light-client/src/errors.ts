@@ -1,5 +1,8 @@
-import { bytesToHexDigits, clip, declareErrors, LedgerStateError } from '@ledger-state/core'
+import type { BcsErrorCode } from '@ledger-state/bcs'
+import { bytesToHexDigits, clip, declareErrors, LedgerStateError, quote } from '@ledger-state/core'
+import type { ModuleErrorCode } from '@ledger-state/move-module'
 import type { ProofErrorCode } from '@ledger-state/proof'
+import type { TypeTagErrorCode } from '@ledger-state/type-tag'
 
 declare module '@ledger-state/core' {
   interface ErrorFieldsByCode {
@@ -7,15 +10,21 @@ declare module '@ledger-state/core' {
     module_not_proven: { readonly key: string }
     /** `version` of the answer. */
     wrong_version: { readonly version: bigint }
+    /** `option` that has a wrong value. */
+    invalid_argument: { readonly version?: bigint; readonly option?: string }
   }
 }
 
 /**
- * Codes for why a read is not believed. Proofs that do not hold are `verification_failed`, signatures that do not hold
+ * All codes of errors of this package. Proofs that do not hold are `verification_failed`, signatures that do not hold
  * `untrusted`.
  */
 export type LightClientErrorCode =
   | ProofErrorCode
+  | BcsErrorCode
+  | ModuleErrorCode
+  | TypeTagErrorCode
+  | 'invalid_address'
   | 'invalid_answer'
   | 'answer_differs'
   | 'wrong_state_key'
@@ -30,6 +39,21 @@ export const invalidAnswer = declareErrors('invalid_answer', {
   noAnswer: (why: string, cause?: unknown) => [`the node gave no answer: ${why}`, {}, cause],
   notAProof: (why: string, cause?: unknown) => [`the answer is not a value with its proof: ${why}`, {}, cause],
   notEndings: (why: string, cause?: unknown) => [`the answer is not a list of epoch changes: ${why}`, {}, cause],
+  notVersions: (why: string, cause?: unknown) => [`the answer does not name versions with proofs: ${why}`, {}, cause],
+  notAPage: (why: string, cause?: unknown) => [`the answer is not a page with an event: ${why}`, {}, cause],
+  tooLong: (most: number) => `the answer has more than ${most} bytes`,
+})
+
+export const invalidOption = declareErrors('invalid_argument', {
+  unknownKind: (question: unknown) => [
+    `the question has the unknown kind ${quote(String((question as { readonly kind?: unknown } | null | undefined)?.kind))}`,
+    { option: 'question' },
+  ],
+  notAUrl: (text: string) => [`${quote(String(text))} is not a URL of HTTP`, { option: 'url' }],
+  notAnApi: () => ['the URL of a node has a user name, a query or a fragment', { option: 'url' }],
+  noTransactionNamed: () => ['neither a version nor a hash names a transaction', { option: 'version' }],
+  noEventNamed: (option: string) => [`no ${option} names an event`, { option }],
+  withoutJson: (option: string, why: string) => [`the ${option} cannot be written as JSON: ${why}`, { option }],
 })
 
 export function answerDiffers(proven: string, answered: string): LightClientError {

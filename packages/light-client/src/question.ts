@@ -12,6 +12,8 @@ import {
   tableItemKey,
   writeStructTag,
 } from '@ledger-state/type-tag'
+import { invalidOption } from './errors.js'
+import { jsonOfRequest } from './json-of-request.js'
 
 /** The requested item, as in the request. Addresses and types are texts. */
 export type ReadQuestion =
@@ -49,9 +51,9 @@ const whole = (value: Uint8Array): Uint8Array => value
  * @throws as the parsers, and as the codec of a key
  */
 export function lookUp(question: ReadQuestion, getModule: GetModule): ValueLookup {
-  switch (question.kind) {
+  switch (question?.kind) {
     case 'table_item': {
-      const key = parseJson(JSON.stringify(question.key ?? null))
+      const key = parseJson(jsonOfRequest('key', question.key ?? null))
       const keyBytes = codecFor(parseTypeTag(question.keyType), getModule).jsonToBytes(key)
       const codec = codecFor(parseTypeTag(question.valueType), getModule)
       const toJson = (bytes: Uint8Array) => codec.bytesToJson(bytes)
@@ -71,6 +73,8 @@ export function lookUp(question: ReadQuestion, getModule: GetModule): ValueLooku
       return { stateKey: moduleKey(parseAddress(question.address), question.name), pick: whole, toJson: toHexJson }
     case 'state_value':
       return { stateKey: question.stateKey, pick: whole, toJson: () => undefined }
+    default:
+      throw invalidOption.unknownKind(question)
   }
 }
 

@@ -22,8 +22,7 @@ export function readAnswer(body: unknown): ReadAnswer {
   try {
     return body instanceof Uint8Array ? readBcs(body) : readJson(body)
   } catch (error) {
-    if (isLedgerStateError(error)) throw invalidAnswer.notAProof(error.message, error)
-    throw error
+    throw toAnswerError(error)
   }
 }
 
@@ -69,17 +68,29 @@ export function readProvenParts<P>(body: unknown, { readBcs: readProof, fromJson
     reader.expectEnd()
     return { answered: { kind: 'bytes', value }, proof }
   } catch (error) {
-    if (isLedgerStateError(error)) throw invalidAnswer.notAProof(error.message, error)
-    throw error
+    throw toAnswerError(error)
   }
+}
+
+function toAnswerError(error: unknown): unknown {
+  if (!isLedgerStateError(error) || isLedgerStateError(error, 'invalid_answer')) return error
+  return invalidAnswer.notAProof(error.message, error)
 }
 
 function readJsonParts(body: unknown): { readonly value: JsonValue; readonly proof: unknown } {
   // If two members have the same name, parsers differ in their choice.
-  const text = typeof body === 'string' ? body : (JSON.stringify(body) ?? '')
+  const text = typeof body === 'string' ? body : jsonOfAnswer(body)
   const answer = parseJson(text, { refusesRepeatedNames: true })
   const [value, proof] = isJsonObject(answer) ? [answer.get('value'), answer.get('proof')] : []
   if (value === undefined || proof === undefined) throw invalidAnswer.notAProof('it has no members `value` and `proof`')
   if (isJsonObject(answer) && answer.size > 2) throw invalidAnswer.notAProof('it has members that no proof covers')
   return { value, proof: JSON.parse(jsonValueToText(proof)) }
+}
+
+function jsonOfAnswer(body: unknown): string {
+  try {
+    return JSON.stringify(body) ?? ''
+  } catch (error) {
+    throw invalidAnswer.notAProof((error as Error).message, error)
+  }
 }

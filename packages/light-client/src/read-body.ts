@@ -16,7 +16,7 @@ export async function readBody(response: Response): Promise<Uint8Array> {
     length += value.length
     if (length > MOST_ANSWER_BYTES) {
       await reader.cancel()
-      throw invalidAnswer.notAProof(`it has more than ${MOST_ANSWER_BYTES} bytes`)
+      throw invalidAnswer.tooLong(MOST_ANSWER_BYTES)
     }
     chunks.push(value)
   }

@@ -1,5 +1,5 @@
 import { ByteReader, isLedgerStateError } from '@ledger-state/core'
-import { askNode } from './ask-node.js'
+import { askNode, type Sender } from './ask-node.js'
 import type { ReadEndings } from './check-signatures.js'
 import { invalidAnswer } from './errors.js'
 
@@ -9,9 +9,14 @@ import { invalidAnswer } from './errors.js'
  * @param fetch as runtimes have it; the reads throw `invalid_answer` if the node refuses them or does not answer
  */
 export function readEndingsFrom(url: string, fetch: typeof globalThis.fetch = globalThis.fetch): ReadEndings {
+  return readEndingsThrough(url, { fetch })
+}
+
+/** Same as `readEndingsFrom`, with the limits of the sender. */
+export function readEndingsThrough(url: string, sender: Sender): ReadEndings {
   return async (waypoint) => {
     const headers = { accept: 'application/x-bcs' }
-    return readEndings(await askNode(fetch, `${url}/-/epoch_endings?from=${waypoint}`, { headers }))
+    return readEndings(await askNode(sender, `${url}/-/epoch_endings?from=${waypoint}`, { headers }))
   }
 }
 

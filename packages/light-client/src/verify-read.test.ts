@@ -434,3 +434,14 @@ describe('a changed proof', () => {
     expect(jsonToStateProof(JSON.parse(body).proof).path.siblings.length).toBeGreaterThan(2)
   })
 })
+
+it.each([{ kind: 'balance' }, {}, undefined, null, 7])(
+  'a question of an unknown kind is refused: %j',
+  async (question) => {
+    const body = (await answerTo(cases[0]!)).toString()
+    await expect(verifyRead(body, options(question as never))).rejects.toMatchObject({
+      code: 'invalid_argument',
+      fields: { option: 'question' },
+    })
+  },
+)

@@ -6,7 +6,9 @@ import { createLedger } from '@ledger-state/ledger'
 import { inject } from 'light-my-request'
 import { readProofFrom } from '../src/read-proof.ts'
 import { verifyRead } from '../src/verify-read.ts'
+import { callNode, callToText, type NodeCall, stateCalls, transactionCalls } from './node-reads.ts'
 import { cases } from './proven-cases.ts'
+import { answerOf, stateListener, transactionListener } from './serve-ledgers.ts'
 
 /** Answer of a node to one question. Bytes are in hex. */
 export interface RecordedAnswer {
@@ -27,6 +29,9 @@ export interface RecordedAnswers {
   readonly modules: Readonly<Record<string, string>>
   /** The answer with ends of epochs, in BCS. */
   readonly endings: string
+  /** Calls that ask a node themselves, as texts, and the answers of the node by their requests. */
+  readonly calls: readonly string[]
+  readonly exchanges: Readonly<Record<string, { readonly status: number; readonly body: string }>>
 }
 
 async function recordAnswers(): Promise<RecordedAnswers> {
@@ -70,7 +75,45 @@ async function recordAnswers(): Promise<RecordedAnswers> {
   }
   const endings = (await ask(`/-/epoch_endings?from=${waypoint}`, undefined, 'application/x-bcs')).rawPayload
   close()
-  return { version: String(CHECKPOINT), waypoint, answers, modules, endings: bytesToHex(endings) }
+  return {
+    version: String(CHECKPOINT),
+    waypoint,
+    answers,
+    modules,
+    endings: bytesToHex(endings),
+    ...(await recordCalls()),
+  }
+}
+
+async function recordCalls(): Promise<Pick<RecordedAnswers, 'calls' | 'exchanges'>> {
+  const exchanges: Record<string, { readonly status: number; readonly body: string }> = {}
+  const state = await stateListener()
+  const whole = await transactionListener()
+  const record = async (listener: typeof state.listener, call: NodeCall) => {
+    const fetchHere = (async (url: string, { method, headers, body }: RequestInit) => {
+      const request = {
+        method: method ?? 'GET',
+        url: url.slice('http://node'.length),
+        headers: headers as Record<string, string>,
+      }
+      const answer = await answerOf(listener, request, body ? Buffer.from(body as string) : undefined)
+      exchanges[`${request.method} ${url} ${body ?? ''}`] = { status: answer.status, body: bytesToHex(answer.body) }
+      return new Response(answer.body, { status: answer.status })
+    }) as typeof globalThis.fetch
+    await callNode(call, { url: 'http://node/v1', fetch: fetchHere })
+  }
+  const events = await answerOf(whole.listener, {
+    method: 'GET',
+    url: '/v1/events/vector%3Cu64%3E?order=asc',
+    headers: {},
+  })
+  const [, , { version }] = JSON.parse(Buffer.from(events.body).toString())
+  const ofState = stateCalls(waypointOf(1))
+  const ofTransactions = transactionCalls(whole.waypoint, BigInt(version))
+  for (const call of ofState) await record(state.listener, call)
+  for (const call of ofTransactions) await record(whole.listener, call)
+  state.close()
+  return { calls: [...ofState, ...ofTransactions].map(callToText), exchanges }
 }
 
 process.stdout.write(JSON.stringify(await recordAnswers()))

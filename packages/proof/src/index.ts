@@ -1,5 +1,6 @@
 export { beginSha3, sha3 } from '#sha3'
 export type { ProofErrorCode } from './errors.js'
+export { namedObjectAddress, pairedMetadataAddress, primaryStoreAddress } from './hashes/derived-address.js'
 export type { ArenaKind, HashArena } from './hashes/hash-arena.js'
 export { HashBatch } from './hashes/hash-batch.js'
 export { HASH_LENGTH, readHashes, writeHashes } from './hashes/hash-bytes.js'

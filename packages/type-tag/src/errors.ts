@@ -1,4 +1,4 @@
-import { LedgerStateError, quote } from '@ledger-state/core'
+import { addressToShortHex, LedgerStateError, quote } from '@ledger-state/core'
 
 declare module '@ledger-state/core' {
   interface ErrorFieldsByCode {
@@ -14,4 +14,14 @@ export type TypeTagErrorCode = 'invalid_type_tag'
 export function invalidTypeTag(text: string, offset: number, why: string): LedgerStateError<TypeTagErrorCode> {
   const message = `Unable to parse move type ${quote(text)}: at offset ${offset} ${why}`
   return new LedgerStateError('invalid_type_tag', message, { offset })
+}
+
+/** Error of a stored resource that has another form than the framework's. */
+export function storedResourceInvalid(
+  name: string,
+  address: Uint8Array,
+  { message: why, fields }: LedgerStateError<'invalid_bcs'>,
+): LedgerStateError<'invalid_bcs'> {
+  const message = `the stored ${name} at ${addressToShortHex(address)} cannot be decoded: ${why}`
+  return new LedgerStateError('invalid_bcs', message, fields)
 }

@@ -22,6 +22,7 @@ export {
   type StateValue,
   type ValueMetadata,
 } from './state-value.js'
+export { coinStoreValue, primaryStoreBalance } from './stored-balance.js'
 export {
   FIXED_LENGTHS,
   type FunctionSlot,

@@ -16,7 +16,7 @@ export function isRedirect(status: number): boolean {
 /** The absolute URL that a redirect names, if it is one of HTTP without a user name. */
 export function namedTarget(from: string, headers: Headers): URL | undefined {
   const location = headers.get('location')
-  const to = location === null ? null : URL.parse(location, from)
+  const to = location !== null && URL.canParse(location, from) ? new URL(location, from) : undefined
   const isOfHttp = to?.protocol === 'http:' || to?.protocol === 'https:'
   return to && isOfHttp && to.username === '' && to.password === '' ? to : undefined
 }

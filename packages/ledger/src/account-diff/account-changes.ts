@@ -9,6 +9,7 @@ import {
 import { compareBytes } from '@ledger-state/core/bytes'
 import { type StateView, scanFrom } from '@ledger-state/engine'
 import { type GroupMember, readResourceGroup } from '@ledger-state/move-module'
+import { pairedMetadataAddress, primaryStoreAddress } from '@ledger-state/proof'
 import {
   accountKeyPrefix,
   decodeStateKey,
@@ -19,7 +20,6 @@ import {
   type StructTag,
   typeTagToText,
 } from '@ledger-state/type-tag'
-import { pairedMetadataAddress, primaryStoreAddress } from '../assets/derived-address.js'
 import { storedDataInvalid } from '../errors.js'
 import { compareStructTags } from '../groups/compare-struct-tags.js'
 import type { Listing, ListOptions } from '../listings/listing.js'

@@ -1,8 +1,9 @@
 import { ADDRESS_LENGTH } from '@ledger-state/core'
 import { copyBytes } from '@ledger-state/core/bytes'
+import { pairedMetadataAddress } from '@ledger-state/proof'
 import { parseStructTag, resourceGroupKey, resourceKey, STATE_KEY_ADDRESS_AT } from '@ledger-state/type-tag'
 import type { Asset } from './asset.js'
-import { type NumberedAsset, PrimaryStoreAddresses, pairedMetadataAddress } from './derived-address.js'
+import { type NumberedAsset, PrimaryStoreAddresses } from './store-addresses.js'
 
 const OBJECT_GROUP = parseStructTag('0x1::object::ObjectGroup')
 const COIN_STORE = parseStructTag('0x1::coin::CoinStore')

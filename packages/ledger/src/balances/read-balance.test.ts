@@ -1,12 +1,12 @@
 import { ByteWriter, hexToBytes, parseAddress, type Write } from '@ledger-state/core'
 import { createMemoryEngine } from '@ledger-state/engine'
 import { openSource } from '@ledger-state/feed'
+import { primaryStoreAddress } from '@ledger-state/proof'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { parseStructTag, resourceGroupKey, resourceKey, writeStructTag } from '@ledger-state/type-tag'
 import { describe, expect, it } from 'vitest'
 import { engineOf } from '../../testing/engine-of.ts'
 import { parseAsset } from '../assets/asset.js'
-import { primaryStoreAddress } from '../assets/derived-address.js'
 import { readBalance } from '../index.js'
 import { createLedger } from '../state/create-ledger.js'
 

@@ -1,6 +1,7 @@
+import { coinStoreValue, primaryStoreBalance } from '@ledger-state/type-tag'
 import type { Asset } from '../assets/asset.js'
 import { type LedgerState, viewOfOwned } from '../state/ledger-state.js'
-import { coinStoreValue, primaryStoreBalance, sumOfBalances } from './stored-balance.js'
+import { sumOfBalances } from './sum-of-balances.js'
 
 /**
  * Reads the balance of an account: for a coin the sum of its coin store and primary store, for a fungible asset the

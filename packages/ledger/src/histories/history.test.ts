@@ -3,6 +3,7 @@ import { ByteWriter, bytesToHex, isLedgerStateError, parseAddress, type Write } 
 import { createMemoryEngine, type StateReader } from '@ledger-state/engine'
 import { openSource } from '@ledger-state/feed'
 import { writeModule } from '@ledger-state/move-module'
+import { primaryStoreAddress } from '@ledger-state/proof'
 import { overriding } from '@ledger-state/testing/overriding'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
@@ -18,7 +19,6 @@ import {
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseAsset } from '../assets/asset.js'
-import { primaryStoreAddress } from '../assets/derived-address.js'
 import {
   balanceHistory,
   listResources,

@@ -1,7 +1,13 @@
 import { compareBytes } from '@ledger-state/core/bytes'
-import { resourceGroupKey, resourceKey, type StructTag } from '@ledger-state/type-tag'
+import {
+  coinStoreValue,
+  primaryStoreBalance,
+  resourceGroupKey,
+  resourceKey,
+  type StructTag,
+} from '@ledger-state/type-tag'
 import type { BalanceKeys } from '../assets/balance-keys.js'
-import { coinStoreValue, primaryStoreBalance, sumOfBalances } from '../balances/stored-balance.js'
+import { sumOfBalances } from '../balances/sum-of-balances.js'
 import { findMember, structTagToBytes } from '../resources/read-resource.js'
 import type { Observation } from './history.js'
 

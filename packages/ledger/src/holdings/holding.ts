@@ -1,9 +1,9 @@
 import { ADDRESS_LENGTH } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
 import type { StateView } from '@ledger-state/engine'
+import { primaryStoreAddress } from '@ledger-state/proof'
 import { coinStoreKey, type HeldObject, objectKey, readCoinStore, readHeldObject } from '@ledger-state/records'
 import type { TypeTag } from '@ledger-state/type-tag'
-import { primaryStoreAddress } from '../assets/derived-address.js'
 import type { LedgerState } from '../state/ledger-state.js'
 
 /** An asset that is held: a coin type, or the address of the metadata of a fungible asset. */

@@ -6,7 +6,7 @@ import { createLedger } from '@ledger-state/ledger'
 import { type EventProofJson, readLedgerInfo, type TransactionProofJson } from '@ledger-state/proof'
 import { inject } from 'light-my-request'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { verifyEvent, verifyTransaction } from './verify-transaction.js'
+import { verifyEventAnswer, verifyTransactionAnswer } from './verify-transaction-answer.js'
 
 interface Proven<P> {
   readonly value: Readonly<Record<string, unknown>>
@@ -47,10 +47,10 @@ describe('transactions and events with proofs', () => {
   })
 
   it('are believed in both formats', async () => {
-    const found = await verifyTransaction(transaction, { waypoint, version: 21n })
+    const found = await verifyTransactionAnswer(transaction, { waypoint, version: 21n })
     expect(found.signers.count).toEqual({ signed: 4, total: 4 })
     const { bytes } = await ask(`/transactions/by_version/21?proof=true&proof_from=${waypoint}`, 'application/x-bcs')
-    const inBytes = await verifyTransaction(bytes, { waypoint, hash: found.hash })
+    const inBytes = await verifyTransactionAnswer(bytes, { waypoint, hash: found.hash })
     expect(inBytes.version).toBe(found.version)
     for (const name of ['transaction', 'info', 'hash'] as const) expect([...inBytes[name]]).toEqual([...found[name]])
     expect(inBytes.writeSet?.length).toBeGreaterThan(0)
@@ -60,20 +60,20 @@ describe('transactions and events with proofs', () => {
       { kind: 'type', type },
       { kind: 'stream', address: guid.account_address, creationNumber: BigInt(guid.creation_number) },
     ] as const) {
-      const one = await verifyEvent(event, { ...trust, question })
+      const one = await verifyEventAnswer(event, { ...trust, question })
       expect(one.index).toBe(event.proof.event_index)
     }
   })
 
   it('are refused as another transaction or event than the requested one', async () => {
-    const verify = (options: object) => verifyTransaction(transaction, { waypoint, ...options })
+    const verify = (options: object) => verifyTransactionAnswer(transaction, { waypoint, ...options })
     await expect(verify({ version: 22n })).rejects.toMatchObject({ code: 'wrong_version' })
     await expect(verify({ hash: new Uint8Array(32) })).rejects.toMatchObject({ code: 'wrong_transaction' })
     for (const question of [
       { kind: 'type', type: 'vector<u8>' },
       { kind: 'stream', address: '0x77', creationNumber: 0n },
     ] as const) {
-      const verified = verifyEvent(event, { waypoint, readEndings, question })
+      const verified = verifyEventAnswer(event, { waypoint, readEndings, question })
       await expect(verified).rejects.toMatchObject({ code: 'wrong_event' })
     }
   })
@@ -96,12 +96,12 @@ describe('transactions and events with proofs', () => {
     }
     expect(unsigned.signature).toBeDefined()
     for (const [name, forged] of Object.entries(forgeries)) {
-      const verified = verifyTransaction({ value, proof: { ...proof, ...forged } }, { waypoint })
+      const verified = verifyTransactionAnswer({ value, proof: { ...proof, ...forged } }, { waypoint })
       await expect(verified, name).rejects.toMatchObject({ name: 'LedgerStateError' })
     }
     for (const name of ['version', 'hash', 'success', 'gas_used', 'event_root_hash', 'accumulator_root_hash']) {
       const forged = { ...value, [name]: (other.value[name] === value[name] ? null : other.value[name]) ?? null }
-      await expect(verifyTransaction({ value: forged, proof }, { waypoint }), name).rejects.toMatchObject({
+      await expect(verifyTransactionAnswer({ value: forged, proof }, { waypoint }), name).rejects.toMatchObject({
         code: 'answer_differs',
       })
     }
@@ -120,11 +120,11 @@ describe('transactions and events with proofs', () => {
       'a right path to a root that nobody signed': { ledger_info: flipped(proof.ledger_info, -1) },
     }
     for (const [name, forged] of Object.entries(forgeries)) {
-      const verified = verifyEvent({ value, proof: { ...proof, ...forged } }, trust)
+      const verified = verifyEventAnswer({ value, proof: { ...proof, ...forged } }, trust)
       await expect(verified, name).rejects.toMatchObject({ name: 'LedgerStateError' })
     }
     for (const forged of [{ version: '1000' }, { sequence_number: '77' }, { type: 'u8' }, { guid: {} }]) {
-      const verified = verifyEvent({ value: { ...value, ...forged }, proof }, trust)
+      const verified = verifyEventAnswer({ value: { ...value, ...forged }, proof }, trust)
       await expect(verified).rejects.toMatchObject({ code: 'answer_differs' })
     }
   })

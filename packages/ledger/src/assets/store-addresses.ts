@@ -1,18 +1,5 @@
-import { ADDRESS_LENGTH, ByteWriter, parseAddress } from '@ledger-state/core'
-import { sha3 } from '@ledger-state/proof'
-import { type StructTag, typeTagToText } from '@ledger-state/type-tag'
-
-// Last hashed byte: the kind of derivation of the address.
-const DERIVED_FROM_OBJECT = Uint8Array.of(0xfc)
-const DERIVED_FROM_SEED = Uint8Array.of(0xfe)
-
-const APTOS_COIN = '0x1::aptos_coin::AptosCoin'
-const APTOS_FUNGIBLE_ASSET = parseAddress('0xa')
-
-/** Address of the primary store of `owner` for a fungible asset: the store that holds the asset by default. */
-export function primaryStoreAddress(owner: Uint8Array, metadata: Uint8Array): Uint8Array {
-  return new Uint8Array(sha3(concatenated(owner, metadata, DERIVED_FROM_OBJECT)))
-}
+import { ADDRESS_LENGTH } from '@ledger-state/core'
+import { primaryStoreAddress } from '@ledger-state/proof'
 
 /** Number of slots. The entry of an owner and an asset may be in either of two adjacent slots. */
 const PLACES = 65_536
@@ -78,22 +65,4 @@ function writeWord(bytes: Uint8Array, at: number, value: number): void {
 /** Four bytes as a signed number. */
 function readWord(bytes: Uint8Array, at: number): number {
   return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)
-}
-
-/** Address of the fungible asset paired with a coin type. */
-export function pairedMetadataAddress(coin: StructTag): Uint8Array {
-  const text = typeTagToText(coin)
-  if (text === APTOS_COIN) return APTOS_FUNGIBLE_ASSET
-  return namedObjectAddress(APTOS_FUNGIBLE_ASSET, new TextEncoder().encode(text))
-}
-
-/** Address of an object that an account created with a seed; the seed of a collection is its name. */
-export function namedObjectAddress(creator: Uint8Array, seed: Uint8Array): Uint8Array {
-  return new Uint8Array(sha3(concatenated(creator, seed, DERIVED_FROM_SEED)))
-}
-
-function concatenated(...parts: readonly Uint8Array[]): Uint8Array {
-  const writer = new ByteWriter()
-  for (const part of parts) writer.bytes(part)
-  return writer.toBytes()
 }

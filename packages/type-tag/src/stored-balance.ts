@@ -1,7 +1,9 @@
-import { ADDRESS_LENGTH, ByteReader, ByteWriter, isLedgerStateError, U64_MAX } from '@ledger-state/core'
-import { type GroupMember, readGroupMembers, skipTag } from '@ledger-state/move-module'
-import { parseStructTag, readStructTag, STATE_KEY_ADDRESS_AT, writeStructTag } from '@ledger-state/type-tag'
-import { balanceOverflow, storedResourceInvalid } from '../errors.js'
+import { ADDRESS_LENGTH, ByteReader, ByteWriter, isLedgerStateError } from '@ledger-state/core'
+import { storedResourceInvalid } from './errors.js'
+import { parseStructTag } from './parse-type-tag.js'
+import { type GroupMember, readGroupMembers, skipTag } from './resource-group.js'
+import { STATE_KEY_ADDRESS_AT } from './state-key.js'
+import { readStructTag, writeStructTag } from './type-tag-bcs.js'
 
 const FUNGIBLE_STORE = '0x1::fungible_asset::FungibleStore'
 const CONCURRENT_BALANCE = '0x1::fungible_asset::ConcurrentFungibleBalance'
@@ -11,17 +13,7 @@ const EVENT_HANDLE_BYTES = 8 + 8 + ADDRESS_LENGTH
 const COIN_STORE_LENGTH = 8 + 1 + 2 * EVENT_HANDLE_BYTES
 
 /**
- * Sum of the two balances of an owner.
- * @throws `balance_overflow` above 2^64 - 1
- */
-export function sumOfBalances(owner: Uint8Array, coins: bigint, fungible: bigint): bigint {
-  const sum = coins + fungible
-  if (sum <= U64_MAX) return sum
-  throw balanceOverflow(owner, sum)
-}
-
-/**
- * The balance in a stored coin store.
+ * The balance in a stored `0x1::coin::CoinStore` of an owner.
  * @throws `invalid_bcs`
  */
 export function coinStoreValue(owner: Uint8Array, bytes: Uint8Array): bigint {
@@ -46,6 +38,7 @@ function leadingU64(bytes: Uint8Array): bigint {
 
 /**
  * The balance in a primary store: 0 if its resource group holds no fungible store.
+ * @param stateKey the key of the group, which names the store
  * @throws `invalid_bcs`
  */
 export function primaryStoreBalance(stateKey: Uint8Array, group: Uint8Array): bigint {
