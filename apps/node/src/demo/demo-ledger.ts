@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { type Codec, codecOf, parseJson } from '@ledger-state/bcs'
+import { type Codec, codecOf } from '@ledger-state/bcs'
 import { addressToLongHex, type BlockInfo, ByteWriter, parseAddress, type Write } from '@ledger-state/core'
 import type { LedgerSource, LedgerVersion } from '@ledger-state/feed'
 import { pairedMetadataAddress, primaryStoreAddress } from '@ledger-state/ledger'
@@ -466,7 +466,7 @@ function createCodec(): (type: string, value: unknown) => Uint8Array {
   return (type, value) => {
     const codec = codecs.get(type) ?? resolve(type)
     codecs.set(type, codec)
-    return codec.jsonToBytes(parseJson(JSON.stringify(value)))
+    return codec.jsonTextToBytes(JSON.stringify(value))
   }
 }
 

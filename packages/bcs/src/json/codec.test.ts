@@ -128,7 +128,80 @@ const sample: fc.Arbitrary<Sample> = fc.letrec<{ sample: Sample; fields: [string
   ),
 })).sample
 
+/** Encodes a text in one step and by way of a value, and expects the same bytes or the same error. Returns a function that does it again. */
+function expectAgreement(layout: Layout, text: string): () => Uint8Array {
+  const codec = codecOf(layout)
+  const outcomeOf = (work: () => Uint8Array) => {
+    try {
+      return bytesToHex(work())
+    } catch (error) {
+      if (!isLedgerStateError(error)) throw error
+      return `${error.code} ${error.message} ${JSON.stringify(error.fields)}`
+    }
+  }
+  const whole = () => codec.jsonTextToBytes(text)
+  const expected = outcomeOf(() => codec.jsonToBytes(parseJson(text)))
+  // The second call finds the layout compiled.
+  for (let time = 0; time < 2; time++) expect(outcomeOf(whole)).toBe(expected)
+  return whole
+}
+
+/** Texts near a text: with a character changed, removed or doubled, or cut short. */
+const edits = fc.array(
+  fc.tuple(
+    fc.constantFrom('change', 'remove', 'double', 'cut'),
+    fc.nat(),
+    fc.constantFrom(...'"\\,:[]{}0x19ae.- \n\u0000é'),
+  ),
+  { maxLength: 2 },
+)
+
+function editText(text: string, changes: readonly (readonly [string, number, string])[]): string {
+  return changes.reduce((before, [kind, place, character]) => {
+    const at = place % (before.length + 1)
+    if (kind === 'cut') return before.slice(0, at)
+    const inserted = kind === 'change' ? character : kind === 'double' ? before.slice(at, at + 1).repeat(2) : ''
+    return before.slice(0, at) + inserted + before.slice(at + 1)
+  }, text)
+}
+
 describe('any layout and value', () => {
+  it('writes the same bytes from a text in one step as by way of a value, and has the same errors', () => {
+    fc.assert(
+      fc.property(sample, edits, ({ layout, input, printed }, changes) => {
+        for (const text of [input, printed, JSON.stringify(JSON.parse(printed), undefined, 1)]) {
+          expectAgreement(layout, text)
+          expectAgreement(layout, editText(text, changes))
+        }
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  it('reads the usual text in one step, and leaves no other text to a wrong end', () => {
+    const u8: Layout = { kind: 'u8' }
+    const twice: Layout = {
+      kind: 'struct',
+      name: 'S',
+      fields: [
+        { name: 'a', layout: u8 },
+        { name: 'a', layout: u8 },
+      ],
+    }
+    expectAgreement(twice, '{"a":1,"a":2}')
+    const long: Layout = { kind: 'vector', element: { kind: 'vector', element: { kind: 'u64' } } }
+    for (const count of [0, 1, 127, 128, 129, 16_384]) {
+      const item = `[${new Array(count).fill('"7"').join()}]`
+      expectAgreement(long, `[${item},[],${item}]`)
+    }
+    for (const text of ['é', 'x'.repeat(127), 'x'.repeat(128), `${'x'.repeat(100)}é`, '\u007f']) {
+      expectAgreement({ kind: 'string' }, JSON.stringify(text))
+    }
+    let deep: Layout = { kind: 'bool' }
+    for (let depth = 0; depth < 70; depth++) deep = { kind: 'option', declaredAs: 'enum', element: deep }
+    for (const depth of [63, 64, 70]) expectAgreement(deep, `${'{"vec":['.repeat(depth)}${']}'.repeat(depth)}`)
+  })
+
   it('writes the bytes that @mysten/bcs writes, and prints them as the plain printer does', () => {
     fc.assert(
       fc.property(sample, ({ layout, input, printed, mysten }) => {
@@ -160,7 +233,7 @@ describe('any layout and value', () => {
 })
 
 const decode = (layout: Layout, hex: string) => codecOf(layout).bytesToJson(hexToBytes(hex))
-const encode = (layout: Layout, json: string) => bytesToHex(codecOf(layout).jsonToBytes(parseJson(json)))
+const encode = (layout: Layout, json: string) => bytesToHex(expectAgreement(layout, json)())
 
 describe('createJsonDecoder', () => {
   it.each([

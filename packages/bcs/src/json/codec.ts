@@ -2,7 +2,9 @@ import type { Layout } from '../layout/layout.js'
 import type { LayoutTraits } from '../layout/layout-size.js'
 import { createJsonDecoder, type JsonDecoder } from './json-decoder.js'
 import { createJsonEncoder } from './json-encoder.js'
+import { createJsonTextEncoder } from './json-text-encoder.js'
 import type { JsonValue } from './json-value.js'
+import { parseJson } from './parse-json.js'
 
 /**
  * Reads and writes the JSON of values of one layout. Bytes must encode exactly one value. Otherwise the error is
@@ -19,6 +21,12 @@ export interface Codec {
   bytesToJsonUtf8(bytes: Uint8Array, maxBytes?: number): Uint8Array
   /** Encodes a JSON value in BCS. @throws `invalid_value`, `unsupported_type` */
   jsonToBytes(value: JsonValue): Uint8Array
+  /**
+   * Encodes a JSON text in BCS: the same as `jsonToBytes(parseJson(text))`, and faster for compact text with members in
+   * the order of the fields, as the codec prints them.
+   * @throws `invalid_json`, `invalid_value`, `unsupported_type`
+   */
+  jsonTextToBytes(text: string): Uint8Array
 }
 
 /**
@@ -26,15 +34,16 @@ export interface Codec {
  * the traits of the layout, if the caller knows them.
  * @example
  * ```ts
- * import { codecOf, parseJson } from '@ledger-state/bcs'
+ * import { codecOf } from '@ledger-state/bcs'
  *
  * const codec = codecOf({ kind: 'vector', element: { kind: 'u64' } })
- * const bytes = codec.jsonToBytes(parseJson('["18446744073709551615"]'))
+ * const bytes = codec.jsonTextToBytes('["18446744073709551615"]')
  * console.log(codec.bytesToJson(bytes)) // ["18446744073709551615"]
  * ```
  */
 export function codecOf(layout: Layout, traits?: LayoutTraits): Codec {
   let json: JsonDecoder | undefined
+  let fromText: ((text: string) => Uint8Array | undefined) | undefined
   let fromJson: ((value: JsonValue) => Uint8Array) | undefined
   return {
     layout,
@@ -49,6 +58,10 @@ export function codecOf(layout: Layout, traits?: LayoutTraits): Codec {
     jsonToBytes(value) {
       fromJson ??= createJsonEncoder(layout, traits)
       return fromJson(value)
+    },
+    jsonTextToBytes(text) {
+      fromText ??= createJsonTextEncoder(layout, traits)
+      return fromText(text) ?? this.jsonToBytes(parseJson(text))
     },
   }
 }

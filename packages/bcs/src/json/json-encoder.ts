@@ -5,6 +5,7 @@ import { type BcsErrorCode, invalidValue, unsupportedType } from '../errors.js'
 import { compileLayout } from '../layout/compile-layout.js'
 import { INTEGER_WIDTH, type Layout, type LayoutField, type LayoutVariant } from '../layout/layout.js'
 import { type LayoutTraits, layoutTraits, type UnwritableKind } from '../layout/layout-size.js'
+import { parseDigits, SMALL_DIGITS, writeLargeU64 } from './decimal-digits.js'
 import { isJsonObject, JsonNumber, type JsonObject, type JsonValue, jsonTypeName } from './json-value.js'
 
 // Encoding never waits and never calls code of others, so one value is written at a time, and all encoders share one
@@ -137,43 +138,12 @@ function integerEncoder(kind: string): Encoder {
       writer.unsigned(small, width)
       return
     }
-    if (kind === 'u64' && writeLargeU64(text, writer)) return
+    if (kind === 'u64' && writeLargeU64(text, 0, text.length, writer)) return
     const integer = parseDecimal(text)
     if (integer === undefined) throw invalidValue.because(`${quote(text)} is not ${expected}`)
     if (integer < least || integer > most) throw invalidValue.integerOutOfRange(text, kind)
     writer.integer(integer, width)
   }
-}
-
-/** Most decimal digits of a number that a double always holds. */
-const SMALL_DIGITS = 15
-
-/** Number of the digits in `text[start, end)`, at most 15 of them; -1 if they are not all digits. */
-function parseDigits(text: string, start: number, end: number): number {
-  if (start === end) return -1
-  let value = 0
-  for (let at = start; at < end; at++) {
-    const digit = text.charCodeAt(at) - 0x30
-    if (digit < 0 || digit > 9) return -1
-    value = value * 10 + digit
-  }
-  return value
-}
-
-/** Writes a u64 of 16 to 20 digits. If the text is something else, it writes nothing and returns false. */
-function writeLargeU64(text: string, writer: ByteWriter): boolean {
-  const { length } = text
-  if (length <= SMALL_DIGITS || length > 20) return false
-  const upper = parseDigits(text, 0, length - 9)
-  const lower = parseDigits(text, length - 9, length)
-  if (upper < 0 || lower < 0) return false
-  // Computes upper * 10^9 + lower, 16 bits at a time, so that a double holds each step.
-  const step = (upper % 0x1_0000) * 1e9 + lower
-  const rest = Math.floor(upper / 0x1_0000) * 1e9 + Math.floor(step / 0x1_0000)
-  const high = Math.floor(rest / 0x1_0000)
-  if (high > 0xffff_ffff) return false
-  writer.unsignedHalves(((rest % 0x1_0000) * 0x1_0000 + (step % 0x1_0000)) | 0, high | 0, 8)
-  return true
 }
 
 /**

@@ -96,6 +96,31 @@ describe('ByteReader', () => {
     )
   })
 
+  it('inserts a count before what was written after it, and takes texts from their places in other texts', () => {
+    fc.assert(
+      fc.property(fc.uint8Array(), fc.uint8Array({ maxLength: 300 }), fc.nat(70_000), (before, after, count) => {
+        const inserted = new ByteWriter().bytes(before).bytes(after).insertUleb128(before.length, count)
+        expect(inserted.toBytes()).toEqual(new ByteWriter().bytes(before).uleb128(count).bytes(after).toBytes())
+      }),
+    )
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 127 }), fc.string(), fc.string(), (text, left, right) => {
+        const writer = new ByteWriter().u8(1)
+        const whole = `${left}${text}${right}`
+        const isWritten = writer.shortAscii(whole, left.length, left.length + text.length)
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII has them
+        expect(isWritten).toBe(/^[\x00-\x7f]*$/.test(text))
+        expect(writer.toBytes()).toEqual(
+          (isWritten ? new ByteWriter().u8(1).string(text) : new ByteWriter().u8(1)).toBytes(),
+        )
+      }),
+    )
+    const digits = new ByteWriter().addressDigits('"0x1f"', 3, 5)
+    expect(digits.toBytes()).toEqual(new ByteWriter().address('0x1f').toBytes())
+    expect(() => digits.addressDigits('"0x1f"', 2, 5)).toThrow(expect.objectContaining({ code: 'invalid_address' }))
+    expect(digits.length).toBe(32)
+  })
+
   it('never reads outside its part of a shared buffer', () => {
     const shared = new Uint8Array([9, 9, 5, 1, 2, 9, 9])
     const reader = new ByteReader(shared.subarray(2, 5))

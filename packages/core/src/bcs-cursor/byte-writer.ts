@@ -126,6 +126,23 @@ export class ByteWriter {
     return this.u8(rest)
   }
 
+  /** Inserts a whole number below 2^32 in ULEB128 before the bytes that were written since `length` was `at`. */
+  insertUleb128(at: number, value: number): this {
+    const end = this.#length
+    this.uleb128(value)
+    const size = this.#length - end
+    const bytes = this.#bytes
+    if (size === 1) {
+      bytes.copyWithin(at + 1, at, end)
+      bytes[at] = value
+    } else {
+      const number = copyBytes(bytes, end, end + size)
+      bytes.copyWithin(at + size, at, end)
+      bytes.set(number, at)
+    }
+    return this
+  }
+
   /** Appends the bytes as they are, without a length. */
   bytes(bytes: Uint8Array): this {
     const { length } = bytes
@@ -147,9 +164,17 @@ export class ByteWriter {
    * @throws `invalid_address`; nothing is written then
    */
   address(text: string): this {
+    return this.addressDigits(text, text.startsWith('0x') ? 2 : 0, text.length)
+  }
+
+  /**
+   * Appends the 32 bytes of an address, given as the 1 to 64 hex digits in `text[start, end)`.
+   * @throws `invalid_address`; nothing is written then
+   */
+  addressDigits(text: string, start: number, end: number): this {
     const at = this.#reserve(ADDRESS_LENGTH)
     try {
-      writeAddressDigits(this.#bytes, at, text, text.startsWith('0x') ? 2 : 0, text.length)
+      writeAddressDigits(this.#bytes, at, text, start, end)
     } catch (error) {
       this.#length = at
       throw error
@@ -192,7 +217,7 @@ export class ByteWriter {
 
   /** Appends the length of a text in bytes, and its UTF-8. */
   string(text: string): this {
-    if (text.length < 64 && this.#shortAscii(text)) return this
+    if (text.length < 64 && this.shortAscii(text, 0, text.length)) return this
     const length = utf8Length(text)
     this.uleb128(length)
     const at = this.#reserve(length)
@@ -200,14 +225,17 @@ export class ByteWriter {
     return this
   }
 
-  /** Writes an ASCII text. If it has other characters, it writes nothing and returns false. */
-  #shortAscii(text: string): boolean {
-    const { length } = text
+  /**
+   * Appends the length and the bytes of an ASCII text, `text[start, end)`, of at most 127 characters. If it has other
+   * characters, it appends nothing and returns false.
+   */
+  shortAscii(text: string, start: number, end: number): boolean {
+    const length = end - start
     const at = this.#reserve(length + 1)
     const bytes = this.#bytes
     bytes[at] = length
     for (let index = 0; index < length; index++) {
-      const charCode = text.charCodeAt(index)
+      const charCode = text.charCodeAt(start + index)
       if (charCode > 0x7f) {
         this.#length = at
         return false

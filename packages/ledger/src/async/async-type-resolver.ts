@@ -103,5 +103,8 @@ function unknownCodec(error: unknown): Codec {
     jsonToBytes() {
       throw error
     },
+    jsonTextToBytes() {
+      throw error
+    },
   }
 }
