@@ -9,7 +9,7 @@ import {
   rmSync,
   statSync,
 } from 'node:fs'
-import { open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { open, readdir, rename, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 
 // Files that survive a loss of power, on Node.js. All renames of the project go through this module.
@@ -17,6 +17,23 @@ import { dirname, join, resolve } from 'node:path'
 /** Windows syncs only files that are open for writing, and no folders. */
 const SYNCS_FOLDERS = process.platform !== 'win32'
 const SYNCED_AS = SYNCS_FOLDERS ? 'r' : 'r+'
+
+/**
+ * Whether there is a file or folder. Unlike `existsSync`, which says that there is none if the disk fails, it throws errors
+ * of the system: nothing may be created in place of a file that cannot be read at the moment.
+ */
+export function isPresent(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined
+}
+
+/** Removes a file or folder, unless that fails: where an earlier error tells more, or where a later step removes it. */
+export function removeIfPossible(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true })
+  } catch {
+    // See above.
+  }
+}
 
 /** Makes the content of a file durable. */
 export function syncFileNow(path: string): void {
@@ -102,7 +119,7 @@ export function moveDurablyNow(draft: string, path: string): void {
     place = path
     for (const folder of parentsOf(draft, path)) syncFolderNow(folder)
   } catch (error) {
-    rmSync(place, { recursive: true, force: true })
+    removeIfPossible(place)
     throw error
   }
 }
@@ -116,7 +133,7 @@ export async function moveDurably(draft: string, path: string): Promise<void> {
     place = path
     for (const folder of parentsOf(draft, path)) await syncFolder(folder)
   } catch (error) {
-    await rm(place, { recursive: true, force: true })
+    removeIfPossible(place)
     throw error
   }
 }

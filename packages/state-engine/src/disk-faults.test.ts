@@ -1,12 +1,12 @@
 // Calls of the disk that fail once, after which the disk is sound again: docs/storage.md, "Errors of the disk".
-import { existsSync, mkdtempSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { bundledScript } from '@ledger-state/testing/bundled-script'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { compileFaultyDisk, type DiskFault, hasFaultyDisk } from '../testing/disk-faults/disk-faults.ts'
+import { CALLS_BY_NAME, compileFaultyDisk, type DiskFault, hasFaultyDisk } from '../testing/disk-faults/disk-faults.ts'
 import { expectDurable } from '../testing/disk-faults/expect-durable.ts'
 import type { FaultyWriterRun } from '../testing/disk-faults/faulty-writer.ts'
 import { folderForAll } from '../testing/temporary-folder.ts'
@@ -25,6 +25,7 @@ const STEPS: Readonly<Record<string, readonly string[]>> = {
   bulk: ['commit 3', 'bulk 60', 'commit 2'],
   prune: ['commit 12', 'merge', 'prune 5', 'commit 2'],
   truncation: ['commit 8', 'merge', 'truncate 3', 'commit 2'],
+  levels: [...Array.from({ length: 9 }, () => ['commit 2', 'merge']).flat(), 'prune 3', 'merge'],
   import: ['import', 'commit 3', 'merge'],
 }
 /** Files whose calls fail, by a part of their names. */
@@ -89,6 +90,31 @@ describe.skipIf(!hasFaultyDisk())(`a disk whose calls fail (needs gcc; TEST_SEED
         await tryFaults(writer, { call: 'write', name: file })
       }
     }
+  })
+
+  it.for(CALLS_BY_NAME)(
+    'keeps all that was acknowledged, with errors of the store, if a call fails: %s',
+    { timeout },
+    async (call) => {
+      const names = Object.keys(STEPS)
+      for (const name of isSlowRun ? names : [names[random.below(names.length)]!]) {
+        const writer: FaultyWriterRun = { options: { ...OPTIONS, durability: 'full' }, steps: STEPS[name]! }
+        for (const file of call === 'list' ? ['.'] : FILES.filter((name) => name !== '.')) {
+          await tryFaults(writer, { call, name: file })
+        }
+      }
+    },
+  )
+
+  it('commits, merges and reports nothing of a file that cannot be removed once, and removes it later', async () => {
+    const writer: FaultyWriterRun = {
+      options: { ...OPTIONS, durability: 'full' },
+      steps: ['commit 6', 'merge', 'merge'],
+    }
+    const found = start(writer, { call: 'remove', name: 'write-ahead', nth: 1 })
+    expect(found).toMatchObject({ isReached: true, lines: ['durable 5', 'durable 5', 'durable 5'] })
+    expect(readdirSync(found.disk).filter((name) => name.startsWith('write-ahead'))).toHaveLength(1)
+    await expectDurable(found)
   })
 
   // Without commits after them, nothing but the flush syncs the files that these steps create.

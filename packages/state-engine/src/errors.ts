@@ -45,6 +45,12 @@ export const storeFailedErrors = declareErrors('store_failed', {
     `a process of another container or pid namespace has this store open and has the same process id, ${processId}, but LMDB identifies readers by process id: run both in one pid namespace (docker run --pid, shareProcessNamespace), or restart this process to get another id`,
     { processId },
   ],
+  /** Error of a reader that sees a state whose files are gone: `lmdb/last-transaction.ts`. It is over with the next commit. */
+  olderState: (file: string, cause: unknown) => [
+    `LMDB shows an older state than the newest until the writer's next transaction, and this process cannot write to ${file}-lock to correct that: try again after the next commit`,
+    {},
+    cause,
+  ],
   writerBroken: (cause: unknown) => [
     'the store failed: a commit could not be written or undone; reopen the store',
     {},

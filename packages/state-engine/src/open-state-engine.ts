@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { VersionWrites } from '@ledger-state/core'
-import { makeFolderNow, syncFolderNow } from '@ledger-state/core/files'
+import { isPresent, makeFolderNow, syncFolderNow } from '@ledger-state/core/files'
 import type {
   Block,
   CommitOptions,
@@ -41,6 +40,8 @@ import {
   openLmdbStore,
   STORE_FILE,
   withStoreErrors,
+  withSystemErrors,
+  withSystemErrorsAsync,
 } from './lmdb/lmdb-store.js'
 import { expectSoundNames } from './lmdb/sound-names.js'
 import { claimStore, readStoreId } from './lmdb/store-claim.js'
@@ -226,7 +227,7 @@ export function openWithFailpoints(options: WriterOptions, atFailpoint: AtFailpo
   }
   try {
     const file = join(path, STORE_FILE)
-    const storeId = existsSync(file) ? withStoreErrors(path, () => readStoreId(file)) : undefined
+    const storeId = withStoreErrors(path, () => (isPresent(file) ? readStoreId(file) : undefined))
     if (storeId !== undefined) claim = withStoreErrors(path, () => claimStore(path, storeId))
     const opened = openLmdbStore({
       ...options,
@@ -236,7 +237,8 @@ export function openWithFailpoints(options: WriterOptions, atFailpoint: AtFailpo
     store = opened
     claim ??= withStoreErrors(path, () => claimStore(path, opened.storeId))
     const segmentBytes = Math.floor(memtableBytes / 2)
-    return new LmdbEngine(opened, atFailpoint, { releaseLock: release, segmentBytes, isPart: options.part === true })
+    const parts = { releaseLock: release, segmentBytes, isPart: options.part === true }
+    return withSystemErrors(path, () => new LmdbEngine(opened, atFailpoint, parts))
   } catch (error) {
     void store?.root.close()
     release()
@@ -306,9 +308,7 @@ function removeLeftSegments(store: LmdbStore, record: LedgerRecord | undefined):
     removeUnnamedSegments(store.path, named)
     if (store.durability === 'none') return
     // The writer before may have synced nothing.
-    store.sync.beginOthersNow(
-      [...named].map((file) => segmentPath(store.path, file)).filter((path) => existsSync(path)),
-    )
+    store.sync.beginOthersNow([...named].map((file) => segmentPath(store.path, file)).filter((path) => isPresent(path)))
     syncFolderNow(store.path)
   })
 }
@@ -340,7 +340,7 @@ class LmdbEngine implements StateEngine {
     removeLeftSegments(store, record)
     const recovered = recoverWal(store, record)
     const log = new WalAppender(store, recovered, segmentBytes, atFailpoint)
-    this.#reads = new StoreReads(store, { memtable: log.memtable, follow: () => true }, atFailpoint)
+    this.#reads = new StoreReads(store, log, atFailpoint)
     const onChange = () => this.#watch.notice()
     this.#writer = new StoreWriter(store, this.#reads, log, { segmentBytes, isPart, onChange, atFailpoint })
     this.#closeSource = releaseLock
@@ -402,39 +402,39 @@ class LmdbEngine implements StateEngine {
   }
 
   async commit(versions: readonly VersionWrites[], options: CommitOptions): Promise<void> {
-    await this.#expectWriter().commit(versions, options)
+    await this.#task((writer) => writer.commit(versions, options))
   }
 
   async prune(retainVersions: bigint, options?: PruneOptions): Promise<PruneResult> {
-    return await this.#run(this.#expectWriter().prune(retainVersions, options))
+    return await this.#run(this.#task((writer) => writer.prune(retainVersions, options)))
   }
 
   async truncateTo(version: bigint, options?: TruncateOptions): Promise<void> {
-    await this.#expectWriter().truncateTo(version, options)
+    await this.#task((writer) => writer.truncateTo(version, options))
   }
 
   async putMark(mark: Uint8Array): Promise<void> {
-    await this.#expectWriter().putMark(mark)
+    await this.#task((writer) => writer.putMark(mark))
   }
 
   async beginImport(version: bigint, options?: ImportOptions): Promise<StateImport> {
-    return await this.#expectWriter().beginImport(version, options)
+    return await this.#task(async (writer) => writer.beginImport(version, options))
   }
 
   async unfinishedImport(): Promise<UnfinishedImport | undefined> {
-    return this.#expectWriter().unfinishedImport()
+    return await this.#task(async (writer) => writer.unfinishedImport())
   }
 
   async flush(): Promise<void> {
-    await this.#run(this.#expectWriter().flush())
+    await this.#run(this.#task((writer) => writer.flush()))
   }
 
   async merge(): Promise<void> {
-    await this.#expectWriter().merge()
+    await this.#task((writer) => writer.merge())
   }
 
   async compact(): Promise<void> {
-    await this.#expectWriter().compact()
+    await this.#task((writer) => writer.compact())
   }
 
   segments(): StoreSegments {
@@ -446,19 +446,21 @@ class LmdbEngine implements StateEngine {
   async check(options: CheckOptions = {}): Promise<CheckReport> {
     this.#expectOpen()
     const expectOpen = () => this.#expectOpen()
-    return await this.#run(checkStore(this.#store, options, { expectOpen, atFailpoint: this.#atFailpoint }))
+    const parts = { expectOpen, atFailpoint: this.#atFailpoint }
+    return await this.#run(withSystemErrorsAsync(this.#store.path, () => checkStore(this.#store, options, parts)))
   }
 
   async snapshot(path: string, { compact = false }: { readonly compact?: boolean } = {}): Promise<void> {
     this.#expectOpen()
     expectString('the path of the snapshot', path)
     const expectOpen = () => this.#expectOpen()
-    await this.#run(takeSnapshot(this.#store, path, compact, { expectOpen, atFailpoint: this.#atFailpoint }))
+    const parts = { expectOpen, atFailpoint: this.#atFailpoint }
+    await this.#run(withSystemErrorsAsync(path, () => takeSnapshot(this.#store, path, compact, parts)))
   }
 
   expectInPlace(): void {
     this.#expectOpen()
-    this.#store.expectInPlace()
+    withSystemErrors(this.#store.path, () => this.#store.expectInPlace())
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -466,7 +468,7 @@ class LmdbEngine implements StateEngine {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close()
+    this.#closing ??= withSystemErrorsAsync(this.#store.path, () => this.#close())
     return this.#closing
   }
 
@@ -499,6 +501,12 @@ class LmdbEngine implements StateEngine {
 
   #expectOpen(): void {
     if (this.#closing) throw storeClosed()
+  }
+
+  /** Runs a task of the writer. Its errors are those of the store. */
+  async #task<T>(work: (writer: StoreWriter) => Promise<T>): Promise<T> {
+    const writer = this.#expectWriter()
+    return await withSystemErrorsAsync(this.#store.path, () => work(writer))
   }
 
   #expectWriter(): StoreWriter {

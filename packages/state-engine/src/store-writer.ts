@@ -17,6 +17,7 @@ import type { LmdbStore } from './lmdb/lmdb-store.js'
 import { StoreTransactions } from './lmdb/store-transactions.js'
 import type { LogFilePosition } from './records/log-position.js'
 import { listSegmentRows } from './records/segment-rows.js'
+import { ObsoleteSegments } from './segments/obsolete-segments.js'
 import { segmentPath } from './segments/segment-names.js'
 import { TruncationWriter } from './truncation/truncation-writer.js'
 import type { WalAppender } from './wal/appender.js'
@@ -54,6 +55,7 @@ export class StoreWriter {
       store,
       builder: new RecordBuilder(),
       numbers: new SegmentNumbers(store),
+      obsolete: new ObsoleteSegments(store.path),
       reads,
       log,
       // Reads of this engine see at once what was written.
@@ -118,11 +120,17 @@ export class StoreWriter {
     return unfinishedImport(this.#parts)
   }
 
-  /** Writes all commits so far into files, and merges all levels that are full. Commits do not wait for the levels. */
+  /**
+   * Writes all commits so far into files, merges all levels that are full, and removes the files that are not needed any
+   * more. Commits do not wait for the levels.
+   */
   async merge(): Promise<void> {
     await this.#inTurn(() => this.#commits.mergeAll())
     await this.#commits.merges.levelsSettled()
     this.#expectOpen()
+    // Merges succeed even if they cannot remove a file. Here the caller learns of it.
+    this.#parts.obsolete.removeLeft()
+    await this.#parts.log.removeObsolete()
   }
 
   /** Writes all commits so far into files, and merges all files into one segment. Commits wait. */

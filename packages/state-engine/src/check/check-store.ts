@@ -73,7 +73,7 @@ export async function checkStore(
       atFailpoint('check: files read')
       if (segments.missing !== undefined) {
         // If a merge has removed it meanwhile, the store now has another file in its place.
-        if (missing !== segments.missing) {
+        if (missing !== segments.missing || store.showNewer(transaction)) {
           missing = segments.missing
           continue
         }
@@ -81,7 +81,7 @@ export async function checkStore(
       }
       if (record && found && 'mismatch' in found) {
         // If the writer has begun another file meanwhile, the ledger record now names that file.
-        if (mismatched !== record.walFile) {
+        if (mismatched !== record.walFile || store.showNewer(transaction)) {
           mismatched = record.walFile
           continue
         }

@@ -13,6 +13,7 @@ import { runTransaction } from '../lmdb/write-transaction.js'
 import { openStateEngine, openWithFailpoints } from '../open-state-engine.js'
 import { listSegmentRows } from '../records/segment-rows.js'
 import { ENVELOPE_LENGTH } from '../segments/lmdb-envelope.js'
+import { ObsoleteSegments } from '../segments/obsolete-segments.js'
 import { listSegments, segmentPath } from '../segments/segment-names.js'
 import { LevelMerger, type LevelParts } from './level-merger.js'
 import { LevelWork } from './level-work.js'
@@ -58,6 +59,7 @@ function mergerWith(parts: Partial<LevelParts> = {}): LevelMerger {
     store,
     builder: new RecordBuilder(),
     numbers: new SegmentNumbers(store),
+    obsolete: new ObsoleteSegments(store.path),
     atFailpoint: () => {},
     isPart: false,
     transact: async (work) => runTransaction(store.root, 'none', work),

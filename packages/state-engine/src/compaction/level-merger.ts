@@ -5,7 +5,7 @@ import type { AtFailpoint } from '../failpoints/failpoints.js'
 import { LEDGER_KEY, type LmdbStore, withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
 import { decodeLedgerRecord } from '../records/ledger-record.js'
 import { expectAllVersions, listSegmentRows, type SegmentRow } from '../records/segment-rows.js'
-import { removeSegment } from '../segments/segment-names.js'
+import type { ObsoleteSegments } from '../segments/obsolete-segments.js'
 import { LevelWork } from './level-work.js'
 import {
   FINAL_LEVEL,
@@ -27,6 +27,7 @@ export interface LevelParts {
   readonly store: LmdbStore
   readonly builder: RecordBuilder
   readonly numbers: SegmentNumbers
+  readonly obsolete: ObsoleteSegments
   readonly atFailpoint: AtFailpoint
   /** Whether other versions precede the store's: `WriterOptions.part`. */
   readonly isPart: boolean
@@ -242,7 +243,7 @@ export class LevelMerger {
   }
 
   async #merge(merge: LevelMerge): Promise<void> {
-    const { store, builder, atFailpoint, transact, syncStore } = this.#parts
+    const { store, builder, obsolete, atFailpoint, transact, syncStore } = this.#parts
     atFailpoint('level: began')
     const output = await this.#write(merge)
     atFailpoint('level: file written')
@@ -256,13 +257,13 @@ export class LevelMerger {
         return isWanted
       }))
     if (!isPut) {
-      for (const { file } of output?.rows ?? []) removeSegment(store.path, file)
+      obsolete.remove((output?.rows ?? []).map(({ file }) => file))
       return
     }
     this.#dropped += output.dropped
     await syncStore()
     atFailpoint('level: done')
-    for (const { file } of merge.inputs) removeSegment(store.path, file)
+    obsolete.remove(merge.inputs.map(({ file }) => file))
     atFailpoint('level: files removed')
   }
 

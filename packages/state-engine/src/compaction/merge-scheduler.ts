@@ -6,7 +6,7 @@ import { type LmdbStore, withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
 import type { Memtable } from '../memtable/memtable.js'
 import type { Segment } from '../memtable/segment.js'
 import type { SegmentRow } from '../records/segment-rows.js'
-import { removeSegment } from '../segments/segment-names.js'
+import type { ObsoleteSegments } from '../segments/obsolete-segments.js'
 import { filesOfFlush, flushSegment, putFlushed } from './flush-segment.js'
 import { LevelMerger } from './level-merger.js'
 import type { SegmentNumbers } from './segment-numbers.js'
@@ -32,6 +32,7 @@ export interface MergeParts {
   readonly builder: RecordBuilder
   readonly memtable: Memtable
   readonly numbers: SegmentNumbers
+  readonly obsolete: ObsoleteSegments
   readonly atFailpoint: AtFailpoint
   readonly isPart: boolean
   /** Runs work in a write transaction. Returns its result. */
@@ -160,13 +161,13 @@ export class MergeScheduler {
 
   /** Writes a segment into files. */
   async #flush(segment: Segment): Promise<void> {
-    const { store, builder, numbers, transact, syncStore, onMerged } = this.#parts
+    const { store, builder, numbers, obsolete, transact, syncStore, onMerged } = this.#parts
     const { fileNumber } = segment
     this.#progress = 0
     const thread = this.#threadFor(segment)
     const rows = await this.#writeFiles(thread, segment, numbers.take(filesOfFlush(segment)))
     if (this.#isStopped) {
-      for (const { file } of rows) removeSegment(store.path, file)
+      obsolete.remove(rows.map(({ file }) => file))
       return
     }
     // If the transaction fails, the files stay: it may be on disk all the same. The next writer removes what is not named.

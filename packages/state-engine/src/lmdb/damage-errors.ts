@@ -23,8 +23,13 @@ export function toDamage(cause: unknown): unknown {
 export function toReadError(cause: unknown): unknown {
   const damage = toDamage(cause)
   if (damage !== cause || !(cause instanceof Error) || isLedgerStateError(cause)) return damage
-  const isOfSystem = typeof (cause as { code?: unknown }).code === 'number' || 'syscall' in cause
-  return isOfSystem || OF_LMDB.test(cause.message) ? storeFailed(cause.message, cause) : cause
+  const isOfLmdb = typeof (cause as { code?: unknown }).code === 'number' || OF_LMDB.test(cause.message)
+  return isOfLmdb || isSystemError(cause) ? storeFailed(cause.message, cause) : cause
+}
+
+/** Whether a call of the operating system failed. */
+export function isSystemError(cause: unknown): cause is Error {
+  return cause instanceof Error && 'syscall' in cause
 }
 
 export interface ReadMethods {

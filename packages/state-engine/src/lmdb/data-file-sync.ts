@@ -1,17 +1,7 @@
 import { Buffer } from 'node:buffer'
-import {
-  closeSync,
-  existsSync,
-  fdatasyncSync,
-  fstatSync,
-  openSync,
-  readSync,
-  rmSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, fdatasyncSync, fstatSync, openSync, readSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { syncFile, syncFileNow } from '@ledger-state/core/files'
+import { isPresent, syncFile, syncFileNow } from '@ledger-state/core/files'
 import type { Durability } from './durability.js'
 
 // After a sync failed, the kernel counts the pages as clean although they are not on disk, and the next sync succeeds
@@ -54,7 +44,7 @@ export class DataFileSync {
    * @throws errors of the system
    */
   beginNow(): void {
-    const isNoted = existsSync(this.#doubtFile)
+    const isNoted = isPresent(this.#doubtFile)
     if (!this.#hasSyncedPages) {
       this.#isInDoubt = isNoted
       return
@@ -76,7 +66,7 @@ export class DataFileSync {
    * @throws errors of the system
    */
   beginOthersNow(paths: readonly string[]): void {
-    const isNoted = existsSync(this.#doubtFile)
+    const isNoted = isPresent(this.#doubtFile)
     try {
       for (const path of paths) {
         if (!isNoted) syncFileNow(path)

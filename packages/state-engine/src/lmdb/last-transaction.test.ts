@@ -1,10 +1,12 @@
 import { spawnSync } from 'node:child_process'
+import { readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { bytes, CHAIN, record } from '../../testing/small-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
-import { openStateEngine } from '../open-state-engine.js'
+import { openStateEngine, openStateEngineReader } from '../open-state-engine.js'
 import { DataPages } from './data-pages.js'
 import { STORE_FILE } from './lmdb-store.js'
 
@@ -46,4 +48,91 @@ it('the writer keeps a commit that the opening of another process took back', as
   expect(Buffer.from(engine.at().get(bytes('k'))!).toString()).toBe(`v${VERSIONS - 1}`)
   expect((await engine.check()).problems).toEqual([])
   await engine.close()
+})
+
+describe.each([
+  ['write-ahead file', 1],
+  ['segment file', 8],
+])('a reader that sees the state before the newest transaction, which removed a %s', (_, merges) => {
+  const path = () => folder.path
+  const expectNewest = (value: Uint8Array | undefined) =>
+    expect(Buffer.from(value!).toString()).toBe(`value ${merges - 1}`)
+
+  /** Opens a writer and a reader. The last transaction of the writer removed a file and is taken back. */
+  async function openTakenBack() {
+    const writer = openStateEngine({ path: path(), durability: 'none' })
+    for (let version = 0; version < merges; version++) {
+      const writes = [[bytes('k'), bytes(`value ${version}`)]] as const
+      await writer.commit([record(version, [...writes], version)], CHAIN)
+      await writer.merge()
+    }
+    const reader = openStateEngineReader({ path: path() })
+    takeNewestCommitBack()
+    return { writer, reader }
+  }
+
+  it('reads the newest state, again and again', async () => {
+    const { writer, reader } = await openTakenBack()
+    expectNewest(reader.at().get(bytes('k')))
+    expectNewest(reader.at().get(bytes('k')))
+    takeNewestCommitBack()
+    expect((await reader.check()).problems).toEqual([])
+    takeNewestCommitBack()
+    await reader.snapshot(join(path(), 'copy'))
+    const copy = openStateEngineReader({ path: join(path(), 'copy') })
+    expectNewest(copy.at().get(bytes('k')))
+    await copy.close()
+    await writer.commit([record(merges, [], merges)], CHAIN)
+    expectNewest(writer.at().get(bytes('k')))
+    expect((await writer.check()).problems).toEqual([])
+    await reader.close()
+    await writer.close()
+  })
+
+  it('has a writer that reads the newest state and continues it', async () => {
+    const { writer, reader } = await openTakenBack()
+    // After a turn of the event loop and so many reads, the writer takes a new snapshot.
+    await nextTurn()
+    for (let reads = 0; reads < 5_000; reads++) writer.at()
+    expect(writer.ledger?.latestVersion).toBe(BigInt(merges - 1))
+    expectNewest(writer.at().get(bytes('k')))
+    await writer.commit([record(merges, [[bytes('other'), bytes('1')]], merges)], CHAIN)
+    await writer.merge()
+    for (const engine of [writer, reader]) expectNewest(engine.at().get(bytes('k')))
+    expect((await writer.check()).problems).toEqual([])
+    await reader.close()
+    await writer.close()
+  })
+
+  it('says that the next commit ends this state if it cannot end it itself', async () => {
+    const { writer, reader } = await openTakenBack()
+    const lock = join(path(), `${STORE_FILE}-lock`)
+    renameSync(lock, `${lock}.away`)
+    for (let again = 0; again < 2; again++) {
+      expect(() => reader.at()).toThrow(
+        expect.objectContaining({
+          code: 'store_failed',
+          message: `LMDB shows an older state than the newest until the writer's next transaction, and this process cannot write to ${lock} to correct that: try again after the next commit`,
+        }),
+      )
+    }
+    renameSync(`${lock}.away`, lock)
+    expectNewest(reader.at().get(bytes('k')))
+    await reader.close()
+    await writer.close()
+  })
+})
+
+it('a file that the newest state names and that is missing is damage for a reader', async () => {
+  const writer = openStateEngine({ path: folder.path, durability: 'none' })
+  await writer.commit([record(0, [[bytes('k'), bytes('v')]], 0)], CHAIN)
+  await writer.merge()
+  await writer.close()
+  const reader = openStateEngineReader({ path: folder.path })
+  const file = readdirSync(folder.path).find((name) => name.startsWith('segment-'))!
+  rmSync(join(folder.path, file))
+  for (let again = 0; again < 2; again++) {
+    expect(() => reader.at()).toThrow(expect.objectContaining({ code: 'store_corrupt' }))
+  }
+  await reader.close()
 })

@@ -1,10 +1,15 @@
 import { spawnSync } from 'node:child_process'
-import type { LmdbEnvironment } from './table.js'
+import * as lmdb from 'lmdb'
+import { storeFailedErrors } from '../errors.js'
+import { beginRead } from './begin-read.js'
+import type { LmdbEnvironment, ReadTransaction, Table } from './table.js'
 
 // A defect of lmdb 3.5.6: a process that opens a data file, also for reading, sets the number of the last transaction in
 // the lock file to what it read from the meta pages a moment before (`mdb_env_open2`). If a commit was made in that moment,
 // the next transaction builds on the state before it and overwrites it. So each write transaction first compares its own
-// number with the meta pages, and repairs the lock file if they do not agree.
+// number with the meta pages, and repairs the lock file if they do not agree. Until then, readers see the state before that
+// commit, too, which may name files that it removed: a reader that misses one repairs the lock file as well. If the writer
+// commits at this moment, that commit may be taken back in turn, which the writer notices in the same way.
 
 /** Offset of the last transaction in the lock file: u32 magic · u32 format · u64 number of the last transaction. */
 const LAST_TRANSACTION_AT = 8
@@ -18,7 +23,47 @@ export function expectNewestState(root: LmdbEnvironment): void {
   if (ours !== newest + 1) throw new StaleTransaction(`transaction ${ours} after transaction ${newest}`)
 }
 
-/** Corrects the lock file. Call it outside of a transaction, in the process of the only writer. */
+/** Exported by lmdb-js 3.5.6 and not declared: the lower half of the number of the state that the last read saw. */
+const { getLastTxnId } = lmdb as unknown as { getLastTxnId(): number }
+
+const MOST_REPAIRS = 3
+
+/** A table, and a key that it has in every state. */
+interface KnownKey {
+  readonly table: Table<Uint8Array>
+  readonly key: Uint8Array
+}
+
+/**
+ * Returns false if a read transaction sees the newest state. Otherwise the next one sees a newer state.
+ * @throws `store_failed` if this process cannot correct the lock file: then the next transaction of the writer does it
+ */
+export function showNewer(root: LmdbEnvironment, known: KnownKey, transaction: ReadTransaction): boolean {
+  if (seesNewest(root, known, transaction)) return false
+  for (let repairs = 0; ; repairs++) {
+    root.resetReadTxn()
+    const next = beginRead(root)
+    try {
+      if (seesNewest(root, known, next)) return true
+    } finally {
+      next.done()
+    }
+    if (repairs === MOST_REPAIRS) throw storeFailedErrors.olderState(root.env.path, undefined)
+    try {
+      repairLastTransaction(root)
+    } catch (cause) {
+      throw storeFailedErrors.olderState(root.env.path, cause)
+    }
+  }
+}
+
+/** Whether a read transaction sees the newest state, as of the meta pages. */
+function seesNewest({ env }: LmdbEnvironment, { table, key }: KnownKey, transaction: ReadTransaction): boolean {
+  table.getBinary(key, { transaction })
+  return getLastTxnId() === env.info().lastTxnId % 2 ** 32
+}
+
+/** Corrects the lock file. Call it outside of a transaction. */
 export function repairLastTransaction({ env }: LmdbEnvironment): void {
   const { lastTxnId } = env.info()
   // In another process: if this one closed the lock file, it would lose its locks on it.

@@ -1,26 +1,26 @@
 import { randomBytes } from 'node:crypto'
-import { accessSync, constants, existsSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, rmSync, type Stats, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { isLedgerStateError } from '@ledger-state/core'
-import { moveDurablyNow } from '@ledger-state/core/files'
+import { isPresent, moveDurablyNow } from '@ledger-state/core/files'
 import { storeCorrupt, storeFailed } from '@ledger-state/engine/authoring'
 import type { RootDatabase } from 'lmdb'
 import { NUMBERED_KEY_ENCODER, type NumberedKey } from '../bytes/numbered-key.js'
 import { openRecord, RecordBuilder } from '../bytes/record.js'
 import { storeFailedErrors, storeFormat, storeFull, storeMissing, storeReadOnly } from '../errors.js'
-import { toDamage } from './damage-errors.js'
+import { isSystemError, toDamage } from './damage-errors.js'
 import { expectSoundFile } from './data-file.js'
 import { DataFileSync } from './data-file-sync.js'
 import { DataPages } from './data-pages.js'
 import type { Durability } from './durability.js'
 import { EMPTY_FILE_LENGTH, emptyDataFile } from './empty-file.js'
 import { freeBytes } from './free-bytes.js'
-import { repairLastTransaction } from './last-transaction.js'
+import { showNewer } from './last-transaction.js'
 import { DEFAULT_MAP_BYTES, openEnvironment } from './open-environment.js'
 import { isSmallBesideMemory } from './read-ahead.js'
 import { STORE_ID_KEY } from './store-claim.js'
-import type { LmdbEnvironment, Table } from './table.js'
+import type { LmdbEnvironment, ReadTransaction, Table } from './table.js'
 import { runTransaction } from './write-transaction.js'
 import { acquireWriterLock } from './writer-lock.js'
 
@@ -61,10 +61,12 @@ export interface LmdbStore {
   /** Checks that the data file is still the one that was opened. @throws `store_missing` if it is not */
   expectInPlace(): void
   /**
-   * Makes LMDB show the newest state, of which the opening of another process may have taken back the last transaction:
-   * `last-transaction.ts`. Undefined in readers.
+   * Called if a state names a file that is gone. Returns false if that is the newest state, so the store is damaged.
+   * Otherwise the next read transaction sees a newer one, even if the opening of another process has taken back the last
+   * transaction: `last-transaction.ts`.
+   * @throws `store_failed` if this process cannot bring it back
    */
-  readonly showNewest: (() => void) | undefined
+  showNewer(transaction: ReadTransaction): boolean
 }
 
 const LAYOUT_KEY = Buffer.from('layout')
@@ -128,9 +130,19 @@ export function openLmdbStore({
       if (statSync(file, { throwIfNoEntry: false })?.ino !== found.ino) throw storeMissing.notFound(path)
       const tables = openTables(root, file)
       const sync = new DataFileSync(file, durability)
-      const showNewest = readOnly ? undefined : () => repairLastTransaction(tables.root)
+      const known = { table: tables.meta, key: LAYOUT_KEY }
+      const showNewerThan = (transaction: ReadTransaction) => showNewer(tables.root, known, transaction)
       const expectInPlace = createPlaceCheck(file)
-      return { ...tables, path, durability, verifyReads, compressHistory, sync, expectInPlace, showNewest }
+      return {
+        ...tables,
+        path,
+        durability,
+        verifyReads,
+        compressHistory,
+        sync,
+        expectInPlace,
+        showNewer: showNewerThan,
+      }
     } catch (error) {
       void root.close()
       // If the file was removed at this moment, LMDB has created an empty one.
@@ -142,7 +154,7 @@ export function openLmdbStore({
 
 /** Whether there is a data file with databases. A reader of a file that is removed at this moment makes an empty one. */
 function hasStore(file: string): boolean {
-  if (!existsSync(file)) return false
+  if (!isPresent(file)) return false
   const pages = new DataPages(file)
   try {
     return pages.size > EMPTY_FILE_LENGTH || !pages.isEmpty()
@@ -209,7 +221,7 @@ function openTables(
   { create = false, segmentsId }: { readonly create?: boolean; readonly segmentsId?: bigint | undefined } = {},
 ): Omit<
   LmdbStore,
-  'path' | 'durability' | 'verifyReads' | 'compressHistory' | 'sync' | 'expectInPlace' | 'showNewest'
+  'path' | 'durability' | 'verifyReads' | 'compressHistory' | 'sync' | 'expectInPlace' | 'showNewer'
 > {
   const table = <K>(name: string, keyEncoder?: KeyEncoder<K>): Table<K> => {
     const keys = keyEncoder ? { keyEncoder: keyEncoder as never } : { keyEncoding: 'binary' as const }
@@ -283,6 +295,27 @@ export async function withStoreErrorsAsync<T>(path: string, work: () => Promise<
     return await work()
   } catch (cause) {
     throw toStoreError(path, cause)
+  }
+}
+
+/**
+ * Same as `withStoreErrors`, for all work of an engine: every call of the system that fails on its way is an error of the
+ * store. Errors of other kinds, such as those of a listener, stay as they are.
+ */
+export function withSystemErrors<T>(path: string, work: () => T): T {
+  try {
+    return work()
+  } catch (cause) {
+    throw isSystemError(cause) ? toStoreError(path, cause) : cause
+  }
+}
+
+/** Same as `withSystemErrors`, for work that waits. */
+export async function withSystemErrorsAsync<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    throw isSystemError(cause) ? toStoreError(path, cause) : cause
   }
 }
 

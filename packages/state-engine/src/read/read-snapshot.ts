@@ -99,9 +99,13 @@ export class ReadSnapshots {
 
   /** Takes a snapshot. LMDB comes first, then the files: docs/storage.md, "One state". */
   #take(): ReadSnapshot {
-    let missing: number | undefined
+    let missingWal: number | undefined
     let missingSegment: number | undefined
-    let isNewest = this.#store.showNewest === undefined
+    /** Whether the store is damaged, as a file is missing that a second state names as well. */
+    const isDamaged = (transaction: ReadTransaction): boolean => {
+      this.#store.expectInPlace()
+      return !this.#store.showNewer(transaction)
+    }
     for (;;) {
       const transaction = beginRead(this.#store.root)
       try {
@@ -110,13 +114,7 @@ export class ReadSnapshots {
         this.#atFailpoint('read: ledger record read')
         const slices = this.#openSlices(merged)
         if (typeof slices === 'number') {
-          if (slices === missingSegment) {
-            if (isNewest) this.#files.failMissing(slices)
-            // The state before the last transaction names files that this transaction removed.
-            this.#store.expectInPlace()
-            this.#store.showNewest?.()
-            isNewest = true
-          }
+          if (slices === missingSegment && isDamaged(transaction)) this.#files.failMissing(slices)
           missingSegment = slices
           this.#seen = undefined
           this.#store.root.resetReadTxn()
@@ -131,15 +129,14 @@ export class ReadSnapshots {
           return { options: { transaction }, record, ledger: this.#toLedger(record), memtable, slices }
         }
         const { walFile } = merged.record
-        if (missing === walFile) {
-          this.#store.expectInPlace()
+        if (walFile === missingWal && isDamaged(transaction)) {
           throw storeCorruptErrors.walFileDamaged(
             walFilePath(this.#store.path, walFile),
             0,
             'the file, or one after it, is missing',
           )
         }
-        missing = walFile
+        missingWal = walFile
         this.#store.root.resetReadTxn()
       } catch (error) {
         transaction.done()

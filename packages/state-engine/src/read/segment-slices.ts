@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { isPresent } from '@ledger-state/core/files'
 import { highHalf, lowHalf } from '../bytes/numbered-key.js'
 import { storeCorruptErrors } from '../errors.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
@@ -109,7 +109,7 @@ export class SegmentFiles {
       return opened
     } catch (error) {
       // A merge may remove it at any moment.
-      if (!existsSync(path)) return undefined
+      if (!isPresent(path)) return undefined
       throw error
     }
   }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, linkSync, openSync, rmSync } from 'node:fs'
+import { closeSync, linkSync, openSync } from 'node:fs'
 import { devNull } from 'node:os'
+import { removeIfPossible } from '@ledger-state/core/files'
 import { storeFailed } from '@ledger-state/engine/authoring'
 import * as lmdb from 'lmdb'
 import { openEnvironment } from '../lmdb/open-environment.js'
@@ -53,6 +54,7 @@ export function mapFile(path: string, length: number): MappedFile {
   try {
     return mapNamed(name, length)
   } finally {
+    // An open file cannot be removed on Windows; the next writer does that.
     for (const file of [name, `${name}-lock`]) removeIfPossible(file)
   }
 }
@@ -80,14 +82,5 @@ function expectDescriptors(): void {
     while (opened.length < DESCRIPTORS) opened.push(openSync(devNull, 'r'))
   } finally {
     for (const descriptor of opened) closeSync(descriptor)
-  }
-}
-
-/** Removes a file. An open one cannot be removed on Windows; the next writer does that. */
-function removeIfPossible(file: string): void {
-  try {
-    rmSync(file, { force: true })
-  } catch {
-    // See above.
   }
 }

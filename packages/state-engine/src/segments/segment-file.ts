@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer'
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { checksum } from '../bytes/checksum.js'
 import { storeCorruptErrors } from '../errors.js'
+import { toReadError } from '../lmdb/damage-errors.js'
 import {
   decodeFooter,
   decodeHeader,
@@ -99,10 +100,19 @@ export class SegmentFile {
   #read<T extends Uint8Array>(target: T, place: number): T {
     for (let done = 0; done < target.length; ) {
       const position = ENVELOPE_LENGTH + place + done
-      const count = readSync(this.#descriptor, target, done, target.length - done, position)
+      const count = this.#readSome(target, done, position)
       if (count === 0) throw storeCorruptErrors.segmentDamaged(this.path, position, 'the file is cut short')
       done += count
     }
     return target
+  }
+
+  /** Reads of values end here: an error of the system is one of the store. @throws `store_failed` */
+  #readSome(target: Uint8Array, at: number, position: number): number {
+    try {
+      return readSync(this.#descriptor, target, at, target.length - at, position)
+    } catch (cause) {
+      throw toReadError(cause)
+    }
   }
 }

@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer'
 import { createHash, type Hash } from 'node:crypto'
-import { closeSync, fdatasyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, fdatasyncSync, openSync, renameSync, writeSync } from 'node:fs'
 import { copyBytes } from '@ledger-state/core/bytes'
-import { moveDurablyNow } from '@ledger-state/core/files'
+import { moveDurablyNow, removeIfPossible } from '@ledger-state/core/files'
 import type { BlockEntry } from '@ledger-state/engine/authoring'
 import { checksum } from '../bytes/checksum.js'
 import { RecordBuilder } from '../bytes/record.js'
@@ -224,8 +224,8 @@ export class SegmentWriter {
   /** Ends without a file. One that is complete is removed. */
   abort(): void {
     this.#close()
-    rmSync(this.#path + UNFINISHED, { force: true })
-    if (this.#isPublished) rmSync(this.#path, { force: true })
+    removeIfPossible(this.#path + UNFINISHED)
+    if (this.#isPublished) removeIfPossible(this.#path)
   }
 
   #publish(): void {

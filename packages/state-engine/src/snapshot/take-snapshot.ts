@@ -1,11 +1,12 @@
-import { existsSync, rmSync, statSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { makeFolderNow, moveDurably } from '@ledger-state/core/files'
+import { isPresent, makeFolderNow, moveDurably } from '@ledger-state/core/files'
 import { storeFailed } from '@ledger-state/engine/authoring'
 import { NUMBERED_KEY_ENCODER } from '../bytes/numbered-key.js'
 import { folderHasStore, storeCorruptErrors } from '../errors.js'
 import type { AtFailpoint } from '../failpoints/failpoints.js'
+import { beginRead } from '../lmdb/begin-read.js'
 import {
   LEDGER_KEY,
   type LmdbStore,
@@ -43,12 +44,13 @@ export async function takeSnapshot(
   compact: boolean,
   { atFailpoint, expectOpen }: SnapshotParts,
 ): Promise<void> {
-  if (existsSync(join(path, STORE_FILE))) throw folderHasStore(path)
+  if (isPresent(join(path, STORE_FILE))) throw folderHasStore(path)
   const unfinished = join(path, UNFINISHED_STORE_FILE)
   withStoreErrors(path, () => makeFolderNow(path))
   try {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       withStoreErrors(path, () => removeUnfinished(path, unfinished))
+      showNewest(store)
       if (!(await copyAll({ store, path, unfinished, compact, atFailpoint, expectOpen }))) continue
       expectOpen()
       await withStoreErrorsAsync(path, () => moveDurably(unfinished, join(path, STORE_FILE)))
@@ -58,8 +60,26 @@ export async function takeSnapshot(
     throw storeFailed('WAL files were merged faster than the snapshot could open them', undefined)
   } catch (error) {
     // Not earlier: the error above reports a full disk if there was no free space, and removing the copy frees some.
-    removeUnfinished(path, unfinished)
+    try {
+      removeUnfinished(path, unfinished)
+    } catch {
+      // The next snapshot into this folder removes it.
+    }
     throw error
+  }
+}
+
+/**
+ * Has the copy be of the newest state. LMDB copies the meta pages of the newest one, but the pages of the one that it shows,
+ * so a copy of an older state has less than its meta pages say.
+ */
+function showNewest(store: LmdbStore): void {
+  store.root.resetReadTxn()
+  const transaction = beginRead(store.root)
+  try {
+    store.showNewer(transaction)
+  } finally {
+    transaction.done()
   }
 }
 
@@ -69,7 +89,7 @@ function expectFirstFile({ root, meta, path }: LmdbStore): void {
   const bytes = meta.getBinary(LEDGER_KEY)
   if (!bytes) return
   const file = walFilePath(path, decodeLedgerRecord(bytes).walFile)
-  if (!existsSync(file)) throw storeCorruptErrors.walFileDamaged(file, 0, 'the file is missing')
+  if (!isPresent(file)) throw storeCorruptErrors.walFileDamaged(file, 0, 'the file is missing')
 }
 
 export interface SnapshotParts {
@@ -231,7 +251,7 @@ async function finishCopy(path: string, { segment, end, syncMarks: [marked] }: W
 function removeUnfinished(path: string, unfinished: string): void {
   for (const file of [unfinished, `${unfinished}-lock`]) rmSync(file, { force: true, recursive: true })
   for (const number of listWalFiles(path)) rmSync(walFilePath(path, number))
-  if (existsSync(path)) removeUnnamedSegments(path, new Set())
+  if (isPresent(path)) removeUnnamedSegments(path, new Set())
 }
 
 interface CopiedState {

@@ -3,7 +3,6 @@ import { expectKept, nextTruncation, validateTruncation } from '@ledger-state/en
 import type { MergeScheduler } from '../compaction/merge-scheduler.js'
 import { countSegmentBlocks } from '../read/merged-blocks.js'
 import type { LedgerRecord } from '../records/ledger-record.js'
-import { removeSegment } from '../segments/segment-names.js'
 import type { FollowingFile } from '../wal/appender.js'
 import type { WriterParts } from '../write/writer-parts.js'
 import { type MergedTruncation, truncateSegments } from './truncate-segments.js'
@@ -49,7 +48,7 @@ export class TruncationWriter {
   }
 
   async #truncateMerged(content: Pick<MergedTruncation, 'truncation' | 'latestBlock' | 'mark'>): Promise<void> {
-    const { store, builder, log, reads, transactions, atFailpoint } = this.#parts
+    const { store, builder, obsolete, log, reads, transactions, atFailpoint } = this.#parts
     const { ledger, slices } = reads.snapshot()
     const droppedBlocks = countSegmentBlocks(slices, content.truncation.version + 1n, ledger!.latestVersion)
     let removed: readonly number[] = []
@@ -61,6 +60,6 @@ export class TruncationWriter {
       })
     }
     await transactions.inTurn(() => log.bypass(1, 'truncation: committed', truncate))
-    for (const file of removed) removeSegment(store.path, file)
+    obsolete.remove(removed)
   }
 }

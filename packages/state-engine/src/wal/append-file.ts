@@ -8,7 +8,6 @@ import {
   open,
   openSync,
   readdirSync,
-  rmSync,
   type Stats,
   statSync,
   write,
@@ -16,7 +15,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { syncFolder } from '@ledger-state/core/files'
+import { removeIfPossible, syncFolder } from '@ledger-state/core/files'
 import { storeMissing } from '../errors.js'
 
 const NAME = /^write-ahead-([1-9]\d{0,14})$/
@@ -72,7 +71,7 @@ export class AppendFile {
       return file
     } catch (error) {
       file.close()
-      rmSync(path)
+      removeIfPossible(path)
       throw error
     }
   }

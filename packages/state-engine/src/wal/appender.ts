@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { syncFile, syncFolder } from '@ledger-state/core/files'
+import { removeIfPossible, syncFile, syncFolder } from '@ledger-state/core/files'
 import { storeFailedErrors } from '../errors.js'
 import type { AtFailpoint, Failpoint } from '../failpoints/failpoints.js'
 import { type LmdbStore, toStoreError, withStoreErrors, withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
@@ -8,6 +8,7 @@ import type { Memtable } from '../memtable/memtable.js'
 import { type Checkpoint, type CommitHead, Segment } from '../memtable/segment.js'
 import { allocateSegment, type SegmentMemory } from '../memtable/segment-memory.js'
 import { type LogFilePosition, type LogPosition, NO_POSITION } from '../records/log-position.js'
+import type { MergedState } from '../records/merged-state.js'
 import { AppendFile, listWalFiles, type Written, walFilePath } from './append-file.js'
 import { readBootId } from './boot-id.js'
 import {
@@ -177,6 +178,14 @@ export class WalAppender {
     this.#placed.push({ before, end: this.#endRecord(before.length), head, apply: undefined })
   }
 
+  /**
+   * Whether a state of LMDB has everything that the memtable does not have any more. A state before the newest may not:
+   * `lmdb/last-transaction.ts`.
+   */
+  follow({ record }: MergedState): boolean {
+    return record.walFile >= (this.memtable.segments[0]?.fileNumber ?? 0)
+  }
+
   /** Makes room for a record with a payload of up to `length` bytes. Returns the segment, and its state before. */
   #beginRecord(length: number): { readonly segment: Segment; readonly before: Checkpoint } {
     this.#expectWhole()
@@ -288,7 +297,7 @@ export class WalAppender {
       // The ledger record names that file, so the next one must not take its number.
       this.#follow(active, walFile, nextCommit)
     }
-    await this.#removeBelow(walFile)
+    await this.#tryRemoveObsolete()
   }
 
   /** Removes a file after the transaction that was to name it failed, unless the transaction may be on disk after all. */
@@ -319,15 +328,21 @@ export class WalAppender {
     this.memtable.dropBelow(fileNumber)
     forgetReads()
     this.#merged = merged
-    await this.#removeBelow(fileNumber)
+    await this.#tryRemoveObsolete()
   }
 
-  /** Removes files, the oldest first. */
-  async #removeBelow(fileNumber: number): Promise<void> {
+  /** Removes the files below the oldest one of the memtable, the oldest first. @throws `store_failed` */
+  async removeObsolete(): Promise<void> {
     const { path } = this.#store
-    for (const number of listWalFiles(path)) {
-      if (number < fileNumber) await rm(walFilePath(path, number), { force: true })
-    }
+    const oldest = this.memtable.segments[0]?.fileNumber ?? 0
+    await withStoreErrorsAsync(path, async () => {
+      for (const number of listWalFiles(path)) if (number < oldest) await rm(walFilePath(path, number), { force: true })
+    })
+  }
+
+  /** Does what `removeObsolete` does. Files that cannot be removed now stay until the next call. */
+  async #tryRemoveObsolete(): Promise<void> {
+    await this.removeObsolete().catch(() => {})
   }
 
   /** Resolves when all commits are on disk. @throws `store_failed` */
@@ -488,5 +503,5 @@ export class WalAppender {
 
 function remove({ file }: ActiveFile): void {
   file.close()
-  rmSync(file.path, { force: true })
+  removeIfPossible(file.path)
 }

@@ -1,5 +1,5 @@
 import { rmSync, statSync } from 'node:fs'
-import { syncFolderNow } from '@ledger-state/core/files'
+import { removeIfPossible, syncFolderNow } from '@ledger-state/core/files'
 import { storeCorruptErrors } from '../errors.js'
 import { type LmdbStore, withStoreErrors } from '../lmdb/lmdb-store.js'
 import { Memtable } from '../memtable/memtable.js'
@@ -51,9 +51,15 @@ function recoverFiles(store: LmdbStore, record: LedgerRecord, numbers: readonly 
         active.close()
         continue
       }
-      for (const number of numbers) if (number > fileNumber) removeWithoutCommits(store, number)
-      if (store.durability !== 'none') syncFolderNow(folder)
-      for (const number of numbers) if (number < walFile) rmSync(walFilePath(folder, number), { force: true })
+      try {
+        for (const number of numbers) if (number > fileNumber) removeWithoutCommits(store, number)
+        if (store.durability !== 'none') syncFolderNow(folder)
+      } catch (error) {
+        active.close()
+        throw error
+      }
+      // One that cannot be removed now is removed after the next merge.
+      for (const number of numbers) if (number < walFile) removeIfPossible(walFilePath(folder, number))
       return { memtable, active: toActive(store, file, active), nextCommit }
     } finally {
       file.close()

@@ -48,12 +48,13 @@ export class CommitWriter {
   constructor(parts: WriterParts, segmentBytes: number) {
     this.#parts = parts
     this.#segmentBytes = segmentBytes
-    const { store, builder, log, transactions, numbers, atFailpoint, isPart } = parts
+    const { store, builder, log, transactions, numbers, obsolete, atFailpoint, isPart } = parts
     this.#probe = new KeyProbe(new KeyHash(hashSeedOf(store)))
     this.merges = new MergeScheduler({
       store,
       builder,
       numbers,
+      obsolete,
       atFailpoint,
       isPart,
       memtable: log.memtable,

@@ -8,7 +8,7 @@ import {
   validateImportBase,
   validateImportPart,
 } from '@ledger-state/engine/authoring'
-import { LEDGER_KEY, type LmdbStore, withStoreErrors } from '../lmdb/lmdb-store.js'
+import { LEDGER_KEY, type LmdbStore, withStoreErrors, withSystemErrorsAsync } from '../lmdb/lmdb-store.js'
 import { SegmentFiles } from '../read/segment-slices.js'
 import {
   expectImportedEntries,
@@ -88,7 +88,19 @@ class LmdbImport implements StateImport {
     return this.#mark && Uint8Array.from(this.#mark)
   }
 
-  async add(entries: readonly KeyedEntry[], mark?: Uint8Array): Promise<void> {
+  add(entries: readonly KeyedEntry[], mark?: Uint8Array): Promise<void> {
+    return withSystemErrorsAsync(this.#parts.store.path, () => this.#add(entries, mark))
+  }
+
+  finish(base: ImportBase): Promise<void> {
+    return withSystemErrorsAsync(this.#parts.store.path, async () => {
+      await this.#parts.inTurn(() => this.#finish(base))
+      // An import leaves more files than others read at once.
+      await this.#parts.levelsSettled()
+    })
+  }
+
+  async #add(entries: readonly KeyedEntry[], mark?: Uint8Array): Promise<void> {
     validateImportPart(this.version, entries, mark)
     const { store, builder, transactions, atFailpoint, expectOpen, onChange } = this.#parts
     let counts = this.#counts
@@ -105,12 +117,6 @@ class LmdbImport implements StateImport {
     // So that an import of many parts does not have many files open.
     await this.#parts.levelsSettled()
     this.#mark = mark && Uint8Array.from(mark)
-  }
-
-  async finish(base: ImportBase): Promise<void> {
-    await this.#parts.inTurn(() => this.#finish(base))
-    // An import leaves more files than others read at once.
-    await this.#parts.levelsSettled()
   }
 
   async #finish(base: ImportBase): Promise<void> {

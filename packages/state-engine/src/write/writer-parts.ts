@@ -7,6 +7,7 @@ import type { StoreTransactions } from '../lmdb/store-transactions.js'
 import type { ReadOptions } from '../lmdb/table.js'
 import type { SegmentSlice } from '../read/segment-slices.js'
 import type { LedgerRecord } from '../records/ledger-record.js'
+import type { ObsoleteSegments } from '../segments/obsolete-segments.js'
 import type { WalAppender } from '../wal/appender.js'
 
 /** Methods of the reads of an engine that its writer needs. */
@@ -32,6 +33,8 @@ export interface WriterParts {
   readonly log: WalAppender
   /** Numbers of new segment files. */
   readonly numbers: SegmentNumbers
+  /** Removes segment files that the store does not name any more. */
+  readonly obsolete: ObsoleteSegments
   readonly transactions: StoreTransactions
   readonly atFailpoint: AtFailpoint
   /** Whether other versions precede the store's: `WriterOptions.part`. */

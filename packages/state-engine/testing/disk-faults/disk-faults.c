@@ -2,8 +2,8 @@
 // loss of power: what was written before a sync that succeeded. As in Linux, a sync that fails drops what was dirty, and the
 // next one succeeds.
 //   FAULT_FOLDER   the folder that is watched       FAULT_DISK  the folder of what survives
-//   FAULT          CALL:NAME:N:ERRNO: the Nth CALL (sync, write, create) on a file whose name begins with NAME fails.
-//                  The name of the folder itself is ".".
+//   FAULT          CALL:NAME:N:ERRNO: the Nth CALL (sync, write, create, open, read, remove, link, rename, cut, list, stat) on
+//                  a file whose name begins with NAME fails. The name of the folder itself is ".".
 //   FAULT_REMOVES  when the lock file of LMDB is opened, its data file is removed
 //   FAULT_REACHED  a file that is created when the call fails
 #define _GNU_SOURCE
@@ -15,7 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <dirent.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -58,6 +60,13 @@ static int real_close_file(int fd) {
   return real_close(fd);
 }
 
+/* Whether LMDB makes a call. lmdb-js 3.5.6 may crash if LMDB cannot open or read a file, which no caller can prevent. */
+#define IS_OF_LMDB is_of_lmdb(__builtin_return_address(0))
+static int is_of_lmdb(void *caller) {
+  Dl_info found;
+  return dladdr(caller, &found) && found.dli_fname && strstr(found.dli_fname, "lmdb") != NULL;
+}
+
 /* Whether this call fails. Sets errno. */
 static int fails(const char *call, const char *name) {
   if (fault_at < 0 || strcmp(call, fault_call) || strncmp(name, fault_name, strlen(fault_name))) return 0;
@@ -81,7 +90,7 @@ static const char *name_in_folder(const char *path) {
 static void note_opened(int fd, const char *path, int flags) {
   if (fd < 0 || fd >= MOST_DESCRIPTORS) return;
   memset(&opened[fd], 0, sizeof opened[fd]);
-  if (folder && path && !strcmp(path, folder)) opened[fd].is_folder = 1;
+  if (folder && !strcmp(path, folder)) opened[fd].is_folder = 1;
   const char *name = name_in_folder(path);
   struct stat found;
   if (!name || fstat(fd, &found) || !S_ISREG(found.st_mode)) return;
@@ -110,13 +119,9 @@ static void note_opened(int fd, const char *path, int flags) {
   pthread_mutex_unlock(&lock);
 }
 
-int open(const char *path, int flags, ...) {
-  va_list rest;
-  va_start(rest, flags);
-  int mode = va_arg(rest, int);
-  va_end(rest);
+static int open_file(const char *path, int flags, int mode, int is_lmdb) {
   const char *name = name_in_folder(path);
-  if (name && flags & O_CREAT && fails("create", name)) return -1;
+  if (name && !is_lmdb && fails(flags & O_CREAT ? "create" : "open", name)) return -1;
   size_t length = strlen(path);
   if (getenv("FAULT_REMOVES") && length > 14 && length < 1024 && !strcmp(path + length - 14, "state.mdb-lock")) {
     char data_file[1024];
@@ -129,12 +134,20 @@ int open(const char *path, int flags, ...) {
   return fd;
 }
 
+int open(const char *path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  int mode = va_arg(rest, int);
+  va_end(rest);
+  return open_file(path, flags, mode, IS_OF_LMDB);
+}
+
 int open64(const char *path, int flags, ...) {
   va_list rest;
   va_start(rest, flags);
   int mode = va_arg(rest, int);
   va_end(rest);
-  return open(path, flags, mode);
+  return open_file(path, flags, mode, IS_OF_LMDB);
 }
 
 int close(int fd) {
@@ -261,8 +274,62 @@ int fdatasync(int fd) {
   return sync_with(fd, real_fdatasync);
 }
 
+static int fails_on_path(const char *call, const char *path) {
+  const char *name = name_in_folder(path);
+  return name && fails(call, name);
+}
+
+ssize_t pread64(int fd, void *bytes, size_t length, off64_t at) {
+  REAL(ssize_t, pread64, int, void *, size_t, off64_t)
+  File *file = file_of(fd);
+  return file && !IS_OF_LMDB && fails("read", file->name) ? -1 : real_pread64(fd, bytes, length, at);
+}
+
+int unlink(const char *path) {
+  REAL(int, unlink, const char *)
+  return fails_on_path("remove", path) ? -1 : real_unlink(path);
+}
+
+/* libstdc++, and so rm of Node.js, removes files with this. */
+int remove(const char *path) {
+  REAL(int, remove, const char *)
+  return fails_on_path("remove", path) ? -1 : real_remove(path);
+}
+
+int link(const char *from, const char *to) {
+  REAL(int, link, const char *, const char *)
+  return fails_on_path("link", to) || fails_on_path("link", from) ? -1 : real_link(from, to);
+}
+
+int ftruncate64(int fd, off64_t length) {
+  REAL(int, ftruncate64, int, off64_t)
+  File *file = file_of(fd);
+  return file && fails("cut", file->name) ? -1 : real_ftruncate64(fd, length);
+}
+
+int scandir64(const char *path, struct dirent64 ***names, int (*filter)(const struct dirent64 *),
+              int (*compare)(const struct dirent64 **, const struct dirent64 **)) {
+  REAL(int, scandir64, const char *, struct dirent64 ***, int (*)(const struct dirent64 *),
+       int (*)(const struct dirent64 **, const struct dirent64 **))
+  if (folder && !strcmp(path, folder) && fails("list", ".")) return -1;
+  return real_scandir64(path, names, filter, compare);
+}
+
+/* libuv calls statx so. */
+long syscall(long number, ...) {
+  REAL(long, syscall, long, ...)
+  long args[6];
+  va_list rest;
+  va_start(rest, number);
+  for (int i = 0; i < 6; i++) args[i] = va_arg(rest, long);
+  va_end(rest);
+  if (number == SYS_statx && fails_on_path("stat", (const char *)args[1])) return -1;
+  return real_syscall(number, args[0], args[1], args[2], args[3], args[4], args[5]);
+}
+
 int rename(const char *from, const char *to) {
   REAL(int, rename, const char *, const char *)
+  if (fails_on_path("rename", to)) return -1;
   int result = real_rename(from, to);
   const char *old_name = name_in_folder(from), *new_name = name_in_folder(to);
   if (result || !old_name || !new_name) return result;

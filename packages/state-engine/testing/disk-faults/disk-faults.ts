@@ -6,8 +6,11 @@ import { fileURLToPath } from 'node:url'
 
 const SOURCE = fileURLToPath(new URL('disk-faults.c', import.meta.url))
 
+/** Calls that name files: they fail without a change. */
+export const CALLS_BY_NAME = ['create', 'open', 'read', 'remove', 'link', 'rename', 'cut', 'list', 'stat'] as const
+
 export interface DiskFault {
-  readonly call: 'sync' | 'write' | 'create'
+  readonly call: 'sync' | 'write' | (typeof CALLS_BY_NAME)[number]
   /** Begin of the names of the files whose calls count; `.` is the folder itself. */
   readonly name: string
   /** Number of the call that fails, from 1 on. */
