@@ -91,9 +91,11 @@ describe.each([
 
   it('has a writer that reads the newest state and continues it', async () => {
     const { writer, reader } = await openTakenBack()
-    // After a turn of the event loop and so many reads, the writer takes a new snapshot.
-    await nextTurn()
-    for (let reads = 0; reads < 5_000; reads++) writer.at()
+    // After some turns of the event loop and so many reads, the writer takes a new snapshot.
+    for (let turns = 0; turns < 10; turns++) {
+      await nextTurn()
+      for (let reads = 0; reads < 5_000; reads++) writer.at()
+    }
     expect(writer.ledger?.latestVersion).toBe(BigInt(merges - 1))
     expectNewest(writer.at().get(bytes('k')))
     await writer.commit([record(merges, [[bytes('other'), bytes('1')]], merges)], CHAIN)
