@@ -91,6 +91,11 @@ export interface ErrorDescription {
 
 /** Everything of a module that is needed to run it. Indexes in tables are checked; those in code are not. */
 export interface ModuleCode extends MoveModule {
+  /** The module itself: one of `moduleHandles`. */
+  readonly self: ModuleId
+  readonly identifiers: readonly string[]
+  readonly addresses: readonly Uint8Array[]
+  readonly moduleHandles: readonly ModuleId[]
   readonly friends: readonly ModuleId[]
   readonly functions: readonly CodedFunction[]
   readonly structHandles: readonly StructHandle[]

@@ -84,6 +84,18 @@ export class ModuleTables {
     return this.#self!
   }
 
+  get identifiers(): readonly string[] {
+    return this.#identifiers
+  }
+
+  get addresses(): readonly Uint8Array[] {
+    return this.#addresses
+  }
+
+  get moduleHandles(): readonly ModuleId[] {
+    return this.#moduleHandles
+  }
+
   /** The structs that the module names, in the order of the binary. */
   get structHandles(): readonly StructHandle[] {
     return this.#structHandles
@@ -167,6 +179,11 @@ export class ModuleTables {
     return tokens
   }
 
+  /** Expects that a definition is of this module. */
+  expectOwn(module: ModuleId, reader: ByteReader, start: number): void {
+    if (module !== this.self) throw reader.fault('a definition of another module', start)
+  }
+
   readIdentifier(reader: ByteReader): string {
     return readTableEntry(reader, this.#identifiers, 'identifier')
   }
@@ -235,9 +252,10 @@ export class ModuleTables {
   }
 
   *#readStructDefinition(reader: ByteReader): Steps<StructDefinition> {
-    const { name, abilities, typeParameters } = readTableEntry(reader, this.#structHandles, 'struct handle')
+    const { module, name, abilities, typeParameters } = readTableEntry(reader, this.#structHandles, 'struct handle')
     const definition = { name, abilities, typeParameters }
     const start = reader.offset
+    this.expectOwn(module, reader, start)
     const flag = reader.readU8()
     if (flag === FIELDS.native) return { kind: 'native', ...definition }
     if (flag === FIELDS.declared) return { kind: 'struct', ...definition, fields: yield* this.#readFields(reader) }

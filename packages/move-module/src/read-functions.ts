@@ -29,7 +29,7 @@ export function readFunctionHandles(tables: ModuleTables, signatures: Signatures
 export function* readFunctions(tables: ModuleTables): Steps<FunctionDefinition[]> {
   const handles = yield* readFunctionHandles(tables, yield* tables.signatures())
   return yield* tables.entries(TABLE.functionDefinitions, (reader) => {
-    const { definition } = readFunctionDefinition(reader, handles)
+    const { definition } = readFunctionDefinition(reader, tables, handles)
     if (!definition.isNative) {
       skipIndex(reader)
       skipCode(reader, tables.version)
@@ -55,7 +55,7 @@ function* readCodedFunction(
   signatures: Signatures,
   handles: readonly FunctionHandle[],
 ): Steps<CodedFunction> {
-  const { definition, ...others } = readFunctionDefinition(reader, handles)
+  const { definition, ...others } = readFunctionDefinition(reader, tables, handles)
   if (definition.isNative) return { ...definition, ...others }
   const locals = readTableEntry(reader, signatures, 'signature')
   const instructions = yield* readInstructions(reader, tables)
@@ -83,11 +83,13 @@ const NO_ATTRIBUTES: readonly number[] = []
 /** Reads the definition of a function up to its locals and code. */
 function readFunctionDefinition(
   reader: ByteReader,
+  tables: ModuleTables,
   handles: readonly FunctionHandle[],
 ): { definition: FunctionDefinition; attributes: readonly number[]; acquires: readonly number[] } {
   const handle = readTableEntry(reader, handles, 'function handle')
   const { name, parameters, results, typeParameters, attributes } = handle
   const start = reader.offset
+  tables.expectOwn(handle.module, reader, start)
   const visibility = VISIBILITIES.get(reader.readU8())
   if (visibility === undefined) throw reader.fault('unknown visibility of a function', start)
   const flags = reader.readU8()

@@ -126,6 +126,10 @@ function* readCodeInSteps(bytes: Uint8Array): Steps<ModuleCode> {
   }))
   return {
     ...definitions,
+    self: tables.self,
+    identifiers: tables.identifiers,
+    addresses: tables.addresses,
+    moduleHandles: tables.moduleHandles,
     friends: yield* tables.friends(),
     functions: yield* readCodedFunctions(tables, signatures, functionHandles),
     structHandles: tables.structHandles,

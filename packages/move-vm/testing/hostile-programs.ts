@@ -154,7 +154,8 @@ function signatureProgram(random: Random): HostileProgram {
         closure(
           [PLAIN[at % 8]!, PLAIN[(at >> 3) % 8]!].slice(0, 1 + (at % 2)),
           [T, { kind: 'typeParameter', index: 1 }],
-          (at + salt) & 7,
+          // Values that are popped have the ability drop.
+          ((at + salt) & 7) | 2,
         ),
       ),
     )
@@ -175,12 +176,25 @@ function signatureProgram(random: Random): HostileProgram {
   return { kind: 'signature', modules: [{ name: 'm', functions: [view([...code, ...done])] }] }
 }
 
+/** Structs that the modules of natives define themselves. */
+const OWN_STRUCTS: Readonly<Record<string, readonly AssembledStruct[]>> = {
+  cmp: [
+    {
+      name: 'Ordering',
+      abilities: 3,
+      variants: ['Less', 'Equal', 'Greater'].map((name) => ({ name, fields: [] })),
+    },
+  ],
+  reflect: [{ name: 'ReflectionError', abilities: 3, fields: [['x', U64]] }],
+}
+
 /** A native of the framework as a module declares it, and a call of it. */
 function native(module: string, name: string, parameters: Token[], results: Token[], typeParameters: number[] = []) {
   const signature = { name, parameters, results, typeParameters }
   const assembly: Assembly = {
     name: module,
     address: '0x1',
+    structs: OWN_STRUCTS[module] ?? [],
     functions: [{ ...signature, isNative: true, visibility: 'public', isView: false }],
   }
   return { assembly, call: { ...signature, module: { address: ONE, name: module } } }
@@ -254,9 +268,17 @@ function loop(body: readonly Line[], times: number): Line[] {
 
 /** Looks a function with a wide signature up by its name, again and again. */
 function lookUpProgram(random: Random): HostileProgram {
-  const long = own('L'.padEnd(nameLengthOf(random), 'x'))
-  const parameters = Array.from({ length: 1 + random.below(128) }, (_, at) =>
-    own(`G${at}`, ...Array.from({ length: random.below(120) }, () => long)),
+  const longName = 'L'.padEnd(nameLengthOf(random), 'x')
+  const long = own(longName)
+  const arities = Array.from({ length: 1 + random.below(128) }, () => random.below(120))
+  const parameters = arities.map((arity, at) => own(`G${at}`, ...Array.from({ length: arity }, () => long)))
+  const structs = [{ name: longName, arity: 0 }, ...arities.map((arity, at) => ({ name: `G${at}`, arity }))].map(
+    ({ name, arity }): AssembledStruct => ({
+      name,
+      abilities: 3,
+      typeParameters: new Array<number>(arity).fill(0),
+      fields: [['x', U64]],
+    }),
   )
   const text = (value: string): Line[] => [
     ['ld_const', { constant: new ByteWriter().string(value).toBytes(), type: BYTES }],
@@ -294,7 +316,7 @@ function lookUpProgram(random: Random): HostileProgram {
   }
   return {
     kind: 'lookup',
-    modules: [{ name: 'm', functions: [view(code, [U64, STRING, STRING]), target] }, assembly, ...FRAMEWORK],
+    modules: [{ name: 'm', structs, functions: [view(code, [U64, STRING, STRING]), target] }, assembly, ...FRAMEWORK],
   }
 }
 

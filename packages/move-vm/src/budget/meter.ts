@@ -10,6 +10,24 @@ const BYTE_VECTOR_BYTES = 264
 export const SLOT_BYTES = 8
 
 /**
+ * Most bytes of a `vector<u8>`, and most elements of other vectors: our limits. To grow or to copy one that is larger takes a
+ * step of more than 5 ms. The reference's memory quota of 10,000,000 units has room for no more bytes; it counts at least 8
+ * for an element of 64 bits, and a stored value has at most 1 MiB.
+ */
+export const MOST_VECTOR_BYTES = 10_000_000
+export const MOST_ELEMENTS = 2 ** 20
+
+/** @throws VmFault if a vector would have more elements than any may have */
+export function expectElements(count: number): void {
+  if (count > MOST_ELEMENTS) throw new VmFault(STATUS.EXECUTION_LIMIT_REACHED)
+}
+
+/** @throws VmFault if a `vector<u8>` would have more bytes than any may have */
+export function expectVectorBytes(length: number): void {
+  if (length > MOST_VECTOR_BYTES) throw new VmFault(STATUS.EXECUTION_LIMIT_REACHED)
+}
+
+/**
  * Counts the used part of a run's budget. `mark` and `undo` refund the charges of an instruction that must run again.
  */
 export class Meter {
@@ -126,6 +144,7 @@ export class Meter {
    * @throws VmFault
    */
   chargeContainer(parts: number): void {
+    expectElements(parts)
     this.chargeBytes(CONTAINER_BYTES + SLOT_BYTES * parts)
   }
 
@@ -134,6 +153,7 @@ export class Meter {
    * @throws VmFault
    */
   chargeByteVector(length: number): void {
+    expectVectorBytes(length)
     this.chargeBytes(BYTE_VECTOR_BYTES + length)
   }
 

@@ -1,5 +1,5 @@
 import { ByteWriter } from '@ledger-state/core'
-import type { Meter } from '../budget/meter.js'
+import { expectVectorBytes, type Meter } from '../budget/meter.js'
 import { malformedCode } from '../faults/vm-fault.js'
 import { PARTS_AT_ONCE, type SlicedWork } from '../sliced-work.js'
 import { LAYOUT, type RuntimeLayout } from '../types/runtime-layout.js'
@@ -57,6 +57,7 @@ export class ValueEncoder implements SlicedWork<Uint8Array> {
       this.#root = undefined
       this.#write(root.value, root.layout, 1)
     } else for (let next = this.#unfinished.take(); next; next = this.#unfinished.take()) this.#writeParts(next)
+    expectVectorBytes(this.#writer.length)
     this.#unfinished.endSlice()
     return this.#unfinished.length > 0 ? undefined : { result: this.#writer.toBytes() }
   }
@@ -82,6 +83,7 @@ export class ValueEncoder implements SlicedWork<Uint8Array> {
       case LAYOUT.bytes:
         if (!(value instanceof ByteVector)) throw otherType()
         this.#meter.chargeBytes(value.length + 1)
+        expectVectorBytes(writer.length + value.length)
         writer.byteString(value.view())
         return
       case LAYOUT.vector: {

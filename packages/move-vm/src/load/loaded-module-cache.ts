@@ -3,7 +3,7 @@ import { compareBytes, copyBytes } from '@ledger-state/core/bytes'
 import { readModuleCodeInSteps } from '@ledger-state/move-module'
 import { STATUS } from '../faults/status.js'
 import { VmFault } from '../faults/vm-fault.js'
-import { verifyStructs } from '../verify/struct-definitions.js'
+import { verifyModule } from '../verify/verify-module.js'
 import { LoadedModule } from './loaded-module.js'
 
 interface CachedModule {
@@ -126,7 +126,7 @@ export class ModuleReading {
 /** Decodes a module, and verifies what its functions share. */
 function* loadInSteps(bytes: Uint8Array): Generator<number, LoadedModule, void> {
   const module = new LoadedModule(yield* readModuleCodeInSteps(bytes), bytes.length)
-  yield* verifyStructs(module.code, module)
+  yield* verifyModule(module.code, module)
   return module
 }
 

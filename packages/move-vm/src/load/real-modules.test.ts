@@ -7,7 +7,7 @@ import { decodeStateKey } from '@ledger-state/type-tag'
 import { expect, it } from 'vitest'
 import { UNMETERED } from '../budget/compile-meter.js'
 import { VmFault } from '../faults/vm-fault.js'
-import { verifyStructs } from '../verify/struct-definitions.js'
+import { verifyModule } from '../verify/verify-module.js'
 import { LoadedModule } from './loaded-module.js'
 
 // Every module that a write of the shared data sets, of versions 5, 6, 7 and 10 of the binary format: those of several chains,
@@ -44,7 +44,7 @@ it.skipIf(!hasSharedData)(
         versions.add(code.version)
         const module = new LoadedModule(code, bytes.length)
         try {
-          for (const _ of verifyStructs(code, module));
+          for (const _ of verifyModule(code, module));
         } catch (error) {
           if (!(error instanceof VmFault)) throw error
           refused.push(`${path}: ${code.name}: ${error.message}`)

@@ -1,6 +1,7 @@
 import { ByteWriter } from '@ledger-state/core'
 import { bytesToHexDigits, decodeUtf8 } from '@ledger-state/core/bytes'
 import { typeTagToText } from '@ledger-state/type-tag'
+import { expectVectorBytes } from '../budget/meter.js'
 import { isRetried } from '../faults/vm-fault.js'
 import type { SlicedWork } from '../sliced-work.js'
 import type { Type } from '../types/type.js'
@@ -92,6 +93,7 @@ class Formatter implements SlicedWork<Uint8Array> {
   #write(text: string): void {
     this.#left -= text.length / BYTES_PER_PART
     this.#context.chargeBytes(text.length)
+    expectVectorBytes(this.#writer.length + this.#text.length + text.length)
     this.#text += text
   }
 
@@ -302,6 +304,7 @@ class ListFormatter implements SlicedWork<Uint8Array> {
       const end = this.#item.continue()
       if (!end) return undefined
       this.#item = undefined
+      expectVectorBytes(this.#writer.length + end.result.length)
       this.#writer.bytes(end.result)
     }
     let text = ''

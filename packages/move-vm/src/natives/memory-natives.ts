@@ -1,3 +1,4 @@
+import { expectElements, expectVectorBytes } from '../budget/meter.js'
 import { inSteps } from '../sliced-work.js'
 import { ByteVector } from '../values/byte-vector.js'
 import { StructValue, type Value } from '../values/value.js'
@@ -28,19 +29,25 @@ interface MovedRange {
 /** Moves a range in slices. It checks the range first: the vectors change, and the native may run again meanwhile. */
 function* moveRange(context: NativeContext, from: Value, to: Value, range: MovedRange): Generator<void, void, void> {
   const { start, count, at } = range
-  const expectBounds = (fromLength: number, toLength: number, elementBytes: number): void => {
+  const expectBounds = (
+    fromLength: number,
+    toLength: number,
+    elementBytes: number,
+    expectLength: (length: number) => void,
+  ): void => {
     if (start + count > fromLength || at > toLength) context.abort(OUT_OF_BOUNDS)
+    expectLength(toLength + count)
     context.charge(10 + (fromLength - start + toLength - at) / ELEMENTS_PER_INSTRUCTION)
     context.chargeBytes(count * elementBytes)
   }
   if (from instanceof ByteVector && to instanceof ByteVector) {
-    expectBounds(from.length, to.length, 1)
+    expectBounds(from.length, to.length, 1, expectVectorBytes)
     const moved = from.splice(start, count, new Uint8Array(0))
     if (moved.length + to.length > MOVED_AT_ONCE) yield
     to.splice(at, 0, moved)
     return
   }
-  expectBounds(itemsOf(from).length, itemsOf(to).length, ELEMENT_BYTES)
+  expectBounds(itemsOf(from).length, itemsOf(to).length, ELEMENT_BYTES, expectElements)
   yield* moveItems(itemsOf(from), itemsOf(to), range)
 }
 

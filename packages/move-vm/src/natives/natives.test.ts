@@ -7,6 +7,8 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { MemoryLedger, type MemoryState } from '../../testing/kits.js'
 import { type NativeAnswer, NativeBed } from '../../testing/native-bed.js'
+import { MOST_ELEMENTS, MOST_VECTOR_BYTES } from '../budget/meter.js'
+import { STATUS } from '../faults/status.js'
 import { ByteVector } from '../values/byte-vector.js'
 import { ClosureValue, Reference, StructValue, type Value, VectorValue } from '../values/value.js'
 import { areValidatorTransactionsEnabled } from './consensus-config.js'
@@ -228,6 +230,25 @@ describe.skipIf(!hasSharedData).each([
     )
     const one = ref(new VectorValue([1, 2, 3]))
     expect(bed.call('0x1::vector::move_range', ['u64'], one, 0, 1, one, 0)).toMatchObject({ kind: 'error' })
+  })
+
+  it('make no vector that is too long for a turn', () => {
+    const limit = { kind: 'fault', status: STATUS.EXECUTION_LIMIT_REACHED }
+    const zeros = (length: number) => new ByteVector(new Uint8Array(length))
+    const list = (length: number) => new VectorValue(new Array<Value>(length).fill(1))
+    const move = (type: string, from: Value, count: number, to: Value) => {
+      bed = new NativeBed(state, { isInPieces })
+      return bed.call('0x1::vector::move_range', [type], ref(from), 0, count, ref(to), 0)
+    }
+    const [bytes, items] = [zeros(MOST_VECTOR_BYTES - 3), list(MOST_ELEMENTS - 3)]
+    expect(move('u8', zeros(4), 4, bytes)).toMatchObject(limit)
+    expect(move('u64', list(4), 4, items)).toMatchObject(limit)
+    expect([bytes.length, items.items.length]).toEqual([MOST_VECTOR_BYTES - 3, MOST_ELEMENTS - 3])
+    expect(move('u8', zeros(4), 3, bytes)).toMatchObject({ kind: 'results' })
+    expect(move('u64', list(4), 3, items)).toMatchObject({ kind: 'results' })
+    expect([bytes.length, items.items.length]).toEqual([MOST_VECTOR_BYTES, MOST_ELEMENTS])
+    bed = new NativeBed(state, { isInPieces })
+    expect(bed.call('0x1::bcs::to_bytes', ['vector<u8>'], ref(bytes))).toMatchObject(limit)
   })
 
   it('check and cut long texts as short ones', () => {

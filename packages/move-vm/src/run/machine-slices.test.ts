@@ -1,7 +1,8 @@
-import { ByteReader, parseAddress } from '@ledger-state/core'
+import { ByteReader, ByteWriter, parseAddress } from '@ledger-state/core'
 import type { AssembledFunction, AssemblyLine, SignatureToken } from '@ledger-state/move-module'
 import { describe, expect, it } from 'vitest'
 import { callView, TestState } from '../../testing/test-state.js'
+import { MOST_ELEMENTS, MOST_VECTOR_BYTES } from '../budget/meter.js'
 import { createVm } from '../index.js'
 
 // Instructions that copy or compare large values, which takes several turns.
@@ -142,5 +143,73 @@ describe('a large value', () => {
       expect(fault.code).toBe(4030)
       expect(fault.message).toContain(`at code offset ${copyOffset} in function definition 0`)
     }
+  })
+})
+
+describe('a vector that is too long for a turn', () => {
+  const PARTS = 16
+
+  it.each([
+    ['u8', MOST_VECTOR_BYTES, 1],
+    ['u64', MOST_ELEMENTS, 8],
+  ] as const)('is not made by pushing an element: %s', (kind, most, size) => {
+    const element: SignatureToken = { kind }
+    const list: SignatureToken = { kind: 'vector', element }
+    const mutable = (to: SignatureToken): SignatureToken => ({ kind: 'reference', mutable: true, to })
+    const moveRange = (of: SignatureToken) => ({
+      name: 'move_range',
+      typeParameters: [0],
+      parameters: [mutable(of), U64, U64, mutable(of), U64],
+    })
+    const generic: SignatureToken = { kind: 'vector', element: { kind: 'typeParameter', index: 0 } }
+    const vector = { address: parseAddress('0x1'), name: 'vector' }
+    const appendCopy: AssemblyLine[] = [
+      ['imm_borrow_loc', 1],
+      ['vec_len', element],
+      ['st_loc', 3],
+      ['copy_loc', 0],
+      ['st_loc', 2],
+      ['mut_borrow_loc', 2],
+      ['ld_u64', 0],
+      ['imm_borrow_loc', 0],
+      ['vec_len', element],
+      ['mut_borrow_loc', 1],
+      ['copy_loc', 3],
+      ['call_generic', { ...moveRange(generic), module: vector, typeArguments: [element] }],
+    ]
+    const state = new TestState([
+      { name: 'vector', address: '0x1', functions: [{ ...moveRange(generic), isNative: true, isView: false }] },
+      {
+        name: 'm',
+        functions: [
+          {
+            name: 'push',
+            parameters: [list, list],
+            results: [U64],
+            locals: [list, U64],
+            code: [
+              ...new Array<AssemblyLine[]>(PARTS - 1).fill(appendCopy).flat(),
+              ['mut_borrow_loc', 1],
+              [kind === 'u8' ? 'ld_u8' : 'ld_u64', 7],
+              ['vec_push_back', element],
+              ['imm_borrow_loc', 1],
+              ['vec_len', element],
+              ['ret'],
+            ],
+          },
+        ],
+      },
+    ])
+    const zeros = (length: number) =>
+      new ByteWriter()
+        .uleb128(length)
+        .bytes(new Uint8Array(length * size))
+        .toBytes()
+    const push = (less: number) =>
+      callView(createVm(), state, 'm::push', [zeros(most / PARTS), zeros(most / PARTS - less)], { turn: 1_000_000 })
+    const { results, fault } = push(1)
+    expect(fault).toBeUndefined()
+    expect(new ByteReader(results![0]!).readU64()).toBe(BigInt(most))
+    expect(push(0).fault?.code).toBe(4030)
   })
 })

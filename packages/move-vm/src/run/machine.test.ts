@@ -547,7 +547,7 @@ describe('a run', () => {
     const read = (values: TestState, revision: string) => {
       const keys = new Set<string>()
       const traceRead = (key: Uint8Array) => keys.add(key.join())
-      const answer = callView(vm, told(values, revision), 'm::sum', [u64(20)], { traceRead })
+      const answer = callView(vm, told(values, revision), 'm::sum', [u64(20)], { traceRead, turn: 10_000 })
       return { answer, keys: [...keys].sort() }
     }
     const plain = callView(createVm(), state, 'm::sum', [u64(20)])

@@ -1,5 +1,5 @@
 import { decodeUtf8 } from '@ledger-state/core/bytes'
-import { type Meter, SLOT_BYTES } from '../budget/meter.js'
+import { expectElements, expectVectorBytes, type Meter, SLOT_BYTES } from '../budget/meter.js'
 import { STATUS } from '../faults/status.js'
 import { type FaultPlace, isRetried, MoveAbort, TurnOver, unverifiedCode, VmFault } from '../faults/vm-fault.js'
 import {
@@ -773,11 +773,14 @@ export class Machine {
             height -= 2
             const vector = readReference(stack[height]!)
             if (vector instanceof ByteVector) {
+              expectVectorBytes(vector.length + 1)
               meter.chargeBytes(1)
               vector.push(stack[height + 1] as number)
             } else {
+              const { items } = vector as VectorValue
+              expectElements(items.length + 1)
               meter.chargeBytes(SLOT_BYTES)
-              ;(vector as VectorValue).items.push(stack[height + 1]!)
+              items.push(stack[height + 1]!)
             }
             break
           }

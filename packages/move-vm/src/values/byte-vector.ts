@@ -1,4 +1,5 @@
 import { copyBytes } from '@ledger-state/core/bytes'
+import { MOST_VECTOR_BYTES } from '../budget/meter.js'
 
 const SMALLEST = 16
 
@@ -67,7 +68,7 @@ export class ByteVector {
   }
 
   #grow(needed: number): void {
-    const grown = new Uint8Array(Math.max(needed, 2 * this.#bytes.length, SMALLEST))
+    const grown = new Uint8Array(Math.max(needed, Math.min(2 * this.#bytes.length, MOST_VECTOR_BYTES), SMALLEST))
     grown.set(this.#bytes.subarray(0, this.#length))
     this.#bytes = grown
   }

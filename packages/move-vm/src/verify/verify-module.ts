@@ -1,0 +1,15 @@
+import type { ModuleCode } from '@ledger-state/move-module'
+import { verifyEntries } from './distinct-entries.js'
+import { verifyInstantiations } from './instantiation-loops.js'
+import { type StructNames, verifyStructs } from './struct-definitions.js'
+
+/**
+ * Verifies everything of a module but the code of its functions, which are verified when they are called. It yields the
+ * work of steps, in types and entries.
+ * @throws VmFault
+ */
+export function* verifyModule(code: ModuleCode, names: StructNames): Generator<number, void, void> {
+  yield* verifyEntries(code)
+  yield* verifyStructs(code, names)
+  yield* verifyInstantiations(code)
+}
