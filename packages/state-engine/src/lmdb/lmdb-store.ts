@@ -219,10 +219,7 @@ function openTables(
   root: RootDatabase<Buffer, Uint8Array>,
   file: string,
   { create = false, segmentsId }: { readonly create?: boolean; readonly segmentsId?: bigint | undefined } = {},
-): Omit<
-  LmdbStore,
-  'path' | 'durability' | 'verifyReads' | 'compressHistory' | 'sync' | 'expectInPlace' | 'showNewer'
-> {
+): Omit<LmdbStore, 'path' | 'durability' | 'verifyReads' | 'compressHistory' | 'sync' | 'expectInPlace' | 'showNewer'> {
   const table = <K>(name: string, keyEncoder?: KeyEncoder<K>): Table<K> => {
     const keys = keyEncoder ? { keyEncoder: keyEncoder as never } : { keyEncoding: 'binary' as const }
     const options = { name, encoding: 'binary' as const, create, ...keys }

@@ -1,6 +1,6 @@
-import { existsSync, readdirSync, rmdirSync, statSync } from 'node:fs'
+import { readdirSync, rmdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeFolderNow, moveDurably } from '@ledger-state/core/files'
+import { isPresent, makeFolderNow, moveDurably } from '@ledger-state/core/files'
 import { folderHasStore, invalidArgumentErrors } from '../errors.js'
 import { LOCK_FILE, STORE_FILE, withStoreErrors, withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
 import { acquireWriterLock } from '../lmdb/writer-lock.js'
@@ -58,7 +58,7 @@ export function openAssembly(path: string): Assembly {
       await withStoreErrorsAsync(path, async () => {
         expectFree(path)
         // The system refuses to put a folder in the place of a mount point.
-        if (existsSync(path)) rmdirSync(path)
+        if (isPresent(path)) rmdirSync(path)
         await moveDurably(folder, path)
       })
       close()
@@ -68,9 +68,11 @@ export function openAssembly(path: string): Assembly {
 }
 
 function expectFree(path: string): void {
-  const found = statSync(path, { throwIfNoEntry: false })
-  if (!found) return
-  if (!found.isDirectory()) throw invalidArgumentErrors.notAFolder(path)
-  if (existsSync(join(path, STORE_FILE))) throw folderHasStore(path)
-  if (readdirSync(path).length > 0) throw invalidArgumentErrors.folderNotEmpty(path)
+  withStoreErrors(path, () => {
+    const found = statSync(path, { throwIfNoEntry: false })
+    if (!found) return
+    if (!found.isDirectory()) throw invalidArgumentErrors.notAFolder(path)
+    if (isPresent(join(path, STORE_FILE))) throw folderHasStore(path)
+    if (readdirSync(path).length > 0) throw invalidArgumentErrors.folderNotEmpty(path)
+  })
 }
