@@ -212,6 +212,12 @@ export function storeStateRootDiffers(
   return new LedgerStateError('state_root_differs', message)
 }
 
+export function storeRootsDiffer(store: string, findings: number): ProgramError {
+  const times = findings === 1 ? 'once' : `${findings} times`
+  const message = `the state of ${store} differs from the ledger ${times}: see above; restore a snapshot or ingest again (a fork may need --hash-salt), then check --all-roots --again`
+  return new LedgerStateError('state_root_differs', message)
+}
+
 /** Error for an address that cannot be listened on. `setting` is the setting that names the address. */
 export function cannotListen(address: string, setting: string, cause: NodeJS.ErrnoException): ProgramError {
   const isInUse = cause.code === 'EADDRINUSE'

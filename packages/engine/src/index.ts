@@ -41,6 +41,7 @@ export type {
   TruncateOptions,
   UnfinishedImport,
 } from './ports/engine-ports.js'
+export type { MergedWrites, StoredWrite } from './ports/merged-writes.js'
 export {
   type Block,
   branchOf,

@@ -11,6 +11,7 @@ declare module '@ledger-state/core' {
 /** Error codes of an ingest. Sources and stores have further codes. */
 export type IngestErrorCode =
   | SliceKeepingErrorCode
+  | 'audit_damaged'
   | 'base_missing'
   | 'chain_id_mismatch'
   | 'invalid_argument'
@@ -115,4 +116,10 @@ export function atSourcePosition(error: LedgerStateError, place: string): Ledger
 export function nothingSigned(oldestVersion: bigint): IngestError {
   const message = `the store has no signed version since its oldest version, ${oldestVersion}, so nothing would be left of it: remove the store and ingest again from a source with signatures`
   return new LedgerStateError('untrusted', message, {})
+}
+
+/** Files of an audit that are not what it wrote. They are removed. */
+export function auditDamaged(folder: string): IngestError {
+  const message = `the files of the audit in ${folder} were damaged, and are removed: run the audit again, which begins at the oldest version`
+  return new LedgerStateError('audit_damaged', message)
 }

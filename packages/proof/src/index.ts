@@ -72,3 +72,4 @@ export { accumulatorPath, type PathSurroundings, rootByPath } from './trees/accu
 export { PartTree, SAVED_LEAF_LENGTH, SUBTREE_EMPTY, SUBTREE_INNER, SUBTREE_LEAF } from './trees/part-tree.js'
 export { SparseMerkleFrontier } from './trees/sparse-merkle.js'
 export { rootOfStatePath, type StateLeaf, type StatePath } from './trees/state-path.js'
+export { TopTree } from './trees/top-tree.js'

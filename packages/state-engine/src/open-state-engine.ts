@@ -9,6 +9,7 @@ import type {
   ImportOptions,
   LedgerSummary,
   ListenerOptions,
+  MergedWrites,
   PruneOptions,
   PruneResult,
   Revision,
@@ -125,7 +126,11 @@ export interface WriterOptions extends StateEngineOptions {
 
 /** A store open for reading, in the process of its writer or in another. */
 export interface LmdbEngineReader extends StateEngineReader {
+  /** Identifies the store, in hex: a copy has the same, and a new store in the same folder another one. */
+  readonly storeId: string
   readonly stats: StoreStats
+  /** Opens all writes that are in segment files now, for one pass over many versions. Close them afterwards. */
+  openMergedWrites(): MergedWrites
   /** Checks the invariants of the layout in one state of the store. */
   check(options?: CheckOptions): Promise<CheckReport>
   /**
@@ -361,6 +366,14 @@ class LmdbEngine implements StateEngine {
     const mark = getMark(this.#store, snapshot.options)
     if (!mark && this.#store.verifyReads) expectSoundNames(this.#store.meta, snapshot.options)
     return mark
+  }
+
+  get storeId(): string {
+    return this.#store.storeId.toString(16).padStart(16, '0')
+  }
+
+  openMergedWrites(): MergedWrites {
+    return withStoreErrors(this.#store.path, () => this.#reads.openMergedWrites())
   }
 
   get stats(): StoreStats {

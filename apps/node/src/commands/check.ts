@@ -2,19 +2,23 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { LedgerStateError } from '@ledger-state/core'
 import { checkHoldings } from '@ledger-state/ingest'
+import { decodeCommitMark } from '@ledger-state/records'
 import { type CheckReport, openStateEngineReader } from '@ledger-state/state-engine'
-import type { Command } from '../config/command.js'
+import type { Command, CommandInput } from '../config/command.js'
 import { readHashSalt } from '../config/hash-salt.js'
 import { option, parseWhole, switchOption } from '../config/option.js'
 import { settings } from '../config/settings.js'
-import { checkUnfinished, noLedgerErrors, stoppedBy, storeCorrupt, usageError } from '../errors.js'
+import { checkUnfinished, noLedgerErrors, stoppedBy, storeCorrupt, storeRootsDiffer, usageError } from '../errors.js'
 import type { CheckMessage } from '../processes/check-process.js'
 import { childArguments } from '../processes/child.js'
+import { auditAllRoots } from '../stores/audit-all-roots.js'
+import { auditFolder } from '../stores/audit-folder.js'
 import { auditStateRoot } from '../stores/audit-state-root.js'
 import { openDatabaseReader } from '../stores/open-database.js'
 import { openReader } from '../stores/open-reader.js'
 import { type DatabasePlace, nameOfPlace, type StorePlace, storeOptions, storePlace } from '../stores/store-place.js'
 import { formatCount } from '../terminal/amounts.js'
+import { describeAudit, describeFinding } from '../terminal/audit-text.js'
 import { columns } from '../terminal/columns.js'
 import { writeNotice } from '../terminal/notice.js'
 import { listenForStop } from '../terminal/stop-signal.js'
@@ -33,6 +37,17 @@ const REASONS: Partial<Record<NodeJS.Signals, string>> = {
 }
 
 const stateRootOption = switchOption('state-root', 'compare the root of the state with the one that the ledger has')
+const allRootsOption = switchOption(
+  'all-roots',
+  'compare the root of the state at the end of each block with the one that the ledger has',
+)
+const againOption = switchOption('again', 'with --all-roots, begin at the oldest version, whatever was audited before')
+const workDirOption = option(
+  'work-dir',
+  'DIR',
+  'with --all-roots, the folder of the audit; by default the folder audit in the folder of the store',
+  (text) => text,
+)
 const holdingsOption = switchOption('holdings', 'derive the index of holdings from the state at a version, and compare')
 const versionOption = option(
   'version',
@@ -45,19 +60,40 @@ export const checkCommand: Command = {
   name: 'check',
   summary: 'Proves that a store is sound, even while it is written and served; the file may grow during the check.',
   arguments: [],
-  options: [...storeOptions, stateRootOption, holdingsOption, versionOption, settings.network, settings.hashSalt],
+  options: [
+    ...storeOptions,
+    stateRootOption,
+    allRootsOption,
+    againOption,
+    workDirOption,
+    holdingsOption,
+    versionOption,
+    settings.network,
+    settings.hashSalt,
+  ],
   details: `--state-root computes the root of the whole state and compares it with the state root of the ledger at the end of the
 newest block: then the store is, to the last byte, the state of the chain. It reads one version while a writer commits, hashes on all
-cores, and writes 64 bytes per key next to the store if the keys do not fit into 1 GiB of memory.`,
+cores, and writes 64 bytes per key next to the store if the keys do not fit into 1 GiB of memory.
+
+--all-roots does the same for the end of each block since the oldest version: then every past state is the state of the chain, too. It
+continues an earlier run, also one that was killed, beside a node that serves and commits. For a wrong value it names the versions in
+which the value is wrong, and the keys that may have it. docs/trust.md says what it needs and what it cannot find.`,
   examples: [
     'ledger-state check --data-dir data/mainnet',
     'ledger-state check --state-root --data-dir data/mainnet',
     'ledger-state check --state-root --version 1638030465 --data-dir data/mainnet',
+    'ledger-state check --all-roots --data-dir data/mainnet',
     'ledger-state check --holdings --data-dir data/mainnet',
   ],
   async run(input) {
     const place = storePlace(input, 'check')
     const version = input.get(versionOption)
+    if (input.get(allRootsOption)) {
+      await checkAllRoots(place, input)
+      return
+    }
+    if (input.get(againOption)) throw usageError('--again begins the audit of --all-roots anew')
+    if (input.get(workDirOption) !== undefined) throw usageError('--work-dir is the folder of --all-roots')
     if (input.get(stateRootOption)) {
       await checkStateRoot(place, version, readHashSalt(input))
       return
@@ -94,6 +130,38 @@ async function checkStateRoot(
   } catch (error) {
     const signal = stop.by()
     throw signal ? stoppedBy(signal, 'the state was not read to its end') : error
+  } finally {
+    await engine.close()
+  }
+}
+
+async function checkAllRoots(place: StorePlace, input: CommandInput): Promise<void> {
+  if (place.kind === 'database')
+    throw usageError('--all-roots audits a store in a folder; --state-root one version of any store')
+  if (input.get(versionOption) !== undefined)
+    throw usageError('--all-roots audits all versions; --version is for --state-root')
+  const { dataDir } = place
+  const stop = listenForStop()
+  const engine = openStateEngineReader({ path: dataDir, verifyReads: true })
+  try {
+    const record = await auditAllRoots(engine, dataDir, {
+      folder: input.get(workDirOption) ?? auditFolder(dataDir),
+      isAgain: input.get(againOption),
+      hashSalt: readHashSalt(input),
+      signal: stop.signal,
+    })
+    const { signed } = decodeCommitMark(engine.mark)
+    for (const finding of record.findings) process.stdout.write(`${describeFinding(finding).join('\n')}\n`)
+    process.stdout.write(`audited ${describeAudit(record, signed)}\n`)
+    const { latestVersion } = engine.ledger!
+    if (latestVersion > record.version) {
+      const later = `versions ${record.version + 1n} to ${latestVersion} are not audited: the ledger has no root after them yet`
+      process.stdout.write(`${later}\n`)
+    }
+    if (record.findingCount > 0) throw storeRootsDiffer(dataDir, record.findingCount)
+  } catch (error) {
+    const signal = stop.by()
+    throw signal ? stoppedBy(signal, 'the same command continues the audit') : error
   } finally {
     await engine.close()
   }

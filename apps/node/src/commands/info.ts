@@ -1,6 +1,7 @@
 import { addressToShortHex } from '@ledger-state/core'
 import { type LedgerSummary, noLedger, type StoreBase } from '@ledger-state/engine'
 import { csvCell } from '@ledger-state/http/formats'
+import type { AuditRecord } from '@ledger-state/ingest'
 import { type CommitMark, type Contradiction, decodeCommitMark, TRANSACTIONS_KEY } from '@ledger-state/records'
 import {
   measureMember,
@@ -16,10 +17,12 @@ import { switchOption } from '../config/option.js'
 import { noLedgerErrors, usageError } from '../errors.js'
 import { measureStore } from '../sizing/forecast.js'
 import { FORECAST_HEADINGS, forecastRow, forecastWindows } from '../sizing/sizing-rows.js'
+import { auditFolder, storedAudit } from '../stores/audit-folder.js'
 import { openDatabaseReader } from '../stores/open-database.js'
 import { openReader } from '../stores/open-reader.js'
 import { type DatabasePlace, nameOfPlace, type StorePlace, storeOptions, storePlace } from '../stores/store-place.js'
 import { formatBytes, formatCount } from '../terminal/amounts.js'
+import { describeAudit } from '../terminal/audit-text.js'
 import { columns } from '../terminal/columns.js'
 import { describeLeftOut, describeSlice, sliceFacts } from '../terminal/slice-rows.js'
 import { describeTrustedState } from '../terminal/trusted-state.js'
@@ -58,6 +61,7 @@ each write; docs/sizing.md explains how. It works while a node runs, and is more
       if (input.get(jsonOption)) {
         const facts = {
           ...storeFacts(engine),
+          ...auditFacts(storedAudit(engine, auditFolder(place.dataDir))),
           slice: slice ? sliceFacts(slice) : null,
           ...(isForecast && forecastFacts(engine)),
         }
@@ -66,6 +70,7 @@ each write; docs/sizing.md explains how. It works while a node runs, and is more
       }
       const rows = [
         ...ledgerRows(ledger, base!, mark),
+        ...auditRows(storedAudit(engine, auditFolder(place.dataDir)), trustOf(ledger, mark)),
         transactionsRow(ledger, transactionsSince(engine)),
         ...sliceRows(slice),
         ['keys', formatCount(stats.keys)],
@@ -214,6 +219,19 @@ function trustFacts({ signed, contradicted }: CommitMark) {
     total_power: signed?.power ? String(signed.power.total) : null,
     contradicted_version: contradicted ? String(contradicted.version) : null,
     contradicted_epoch: contradicted ? String(contradicted.epoch) : null,
+  }
+}
+
+function auditRows(record: AuditRecord | undefined, { signed }: CommitMark): (readonly [string, string])[] {
+  return record ? [['audited', describeAudit(record, signed)]] : []
+}
+
+function auditFacts(record: AuditRecord | undefined) {
+  return {
+    audited_version: record ? String(record.version) : null,
+    audited_from_version: record ? String(record.from) : null,
+    audited_blocks: record?.compared ?? null,
+    audit_findings: record?.findingCount ?? null,
   }
 }
 

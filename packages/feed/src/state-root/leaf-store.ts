@@ -17,19 +17,34 @@ export function temporaryFolderPrefix(): string {
   return `${PREFIX}${process.pid}-`
 }
 
-/** Leaves of a tree by the first byte of their key hashes: in memory up to a bound, the rest in files. */
+/** What a store of leaves holds, and in how many parts. */
+export interface LeafShape {
+  /** Bytes of each leaf, or of another record. */
+  readonly length: number
+  /** Where the hash of its key begins. */
+  readonly keyAt: number
+  /** First bits of the hash of a key that name its part; at most 16. */
+  readonly depth: number
+}
+
+const LEAVES_BY_FIRST_BYTE: LeafShape = { length: LEAF_LENGTH, keyAt: 0, depth: PART_DEPTH }
+
+/** Leaves of a tree by the first bits of their key hashes: in memory up to a bound, the rest in files. */
 export class LeafStore {
   readonly #memoryBytes: number
   readonly #spillFolder: string
-  readonly #parts = Array.from({ length: PARTS }, () => new Part())
+  readonly #shape: LeafShape
+  readonly #parts: readonly Part[]
   #used = 0
   /** Folder of the files; made when leaves must be written. */
   #folder: string | undefined
 
   /** @param spillFolder an existing folder; the folder for files is made in it */
-  constructor(memoryBytes: number, spillFolder: string) {
+  constructor(memoryBytes: number, spillFolder: string, shape: LeafShape = LEAVES_BY_FIRST_BYTE) {
     this.#memoryBytes = memoryBytes
     this.#spillFolder = spillFolder
+    this.#shape = shape
+    this.#parts = Array.from({ length: 2 ** shape.depth }, () => new Part(shape.length))
     removeStale(spillFolder)
   }
 
@@ -38,7 +53,11 @@ export class LeafStore {
    * @throws `spill_failed`
    */
   async add(leaves: Uint8Array): Promise<void> {
-    for (let at = 0; at < leaves.length; at += LEAF_LENGTH) this.#parts[leaves[at]!]!.push(leaves, at)
+    const { length, keyAt, depth } = this.#shape
+    for (let at = 0; at < leaves.length; at += length) {
+      const firstBits = (leaves[at + keyAt]! << 8) | leaves[at + keyAt + 1]!
+      this.#parts[firstBits >> (16 - depth)]!.push(leaves, at)
+    }
     this.#used += leaves.length
     if (this.#used > this.#memoryBytes) await this.#spill()
   }
@@ -102,15 +121,21 @@ function isRunning(pid: number): boolean {
 }
 
 class Part {
+  readonly #recordLength: number
   #bytes = Buffer.alloc(0)
   #length = 0
   #file: FileHandle | undefined
   #fileLength = 0
 
+  constructor(recordLength: number) {
+    this.#recordLength = recordLength
+  }
+
   push(leaves: Uint8Array, at: number): void {
-    if (this.#length + LEAF_LENGTH > this.#bytes.length) this.#grow()
-    this.#bytes.set(leaves.subarray(at, at + LEAF_LENGTH), this.#length)
-    this.#length += LEAF_LENGTH
+    const length = this.#recordLength
+    if (this.#length + length > this.#bytes.length) this.#grow()
+    this.#bytes.set(leaves.subarray(at, at + length), this.#length)
+    this.#length += length
   }
 
   async spill(path: string): Promise<void> {

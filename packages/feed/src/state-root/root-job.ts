@@ -2,15 +2,25 @@ import { HashBatch, LedgerHasher, type LedgerHasherOptions, PartTree } from '@le
 import { hashEntries } from './entry-batch.js'
 import type { Subtree } from './fold-leaves.js'
 import { foldPart } from './fold-part.js'
+import { type PartRoots, replayPart } from './replay-part.js'
 import { foldTreePart, type TreePart } from './tree-part.js'
+import { hashWrites } from './write-batch.js'
 
 /** A job for the threads that compute a state root. */
 export type RootJob =
   | { readonly kind: 'hash'; readonly batch: Uint8Array }
+  | { readonly kind: 'writes'; readonly batch: Uint8Array }
+  | {
+      readonly kind: 'replay'
+      readonly leaves: Uint8Array
+      readonly writes: Uint8Array
+      readonly ends: Uint32Array
+      readonly depth: number
+    }
   | { readonly kind: 'fold'; readonly leaves: Uint8Array; readonly depth: number }
   | { readonly kind: 'tree'; readonly leaves: Uint8Array; readonly depth: number; readonly bottom: number }
 
-export type RootResult = Uint8Array<ArrayBuffer> | Subtree | TreePart
+export type RootResult = Uint8Array<ArrayBuffer> | Subtree | TreePart | PartRoots
 
 /** Bytes of messages that are hashed at once. */
 const HASHES_LENGTH = 2 ** 20
@@ -27,13 +37,14 @@ export function createRootWork(salt: string, options?: LedgerHasherOptions): Roo
   let tree: PartTree | undefined
   return {
     run(job) {
-      if (job.kind === 'hash') {
+      if (job.kind === 'hash' || job.kind === 'writes') {
         hashes ??= new HashBatch(hasher, HASHES_LENGTH)
-        return hashEntries(hashes, job.batch)
+        return job.kind === 'hash' ? hashEntries(hashes, job.batch) : hashWrites(hashes, job.batch)
       }
-      if (job.kind === 'fold') {
+      if (job.kind === 'fold' || job.kind === 'replay') {
         tree ??= new PartTree(hasher, job.depth)
-        return foldPart(tree, job.leaves, job.depth)
+        if (job.kind === 'fold') return foldPart(tree, job.leaves, job.depth)
+        return replayPart(tree, job.depth, job.leaves, job.writes, job.ends)
       }
       return foldTreePart(hasher, job.leaves, job.depth, job.bottom)
     },
@@ -43,5 +54,6 @@ export function createRootWork(salt: string, options?: LedgerHasherOptions): Roo
 /** The buffers of a result, which are transferred with it. */
 export function buffersOf(result: RootResult): ArrayBuffer[] {
   if (result instanceof Uint8Array) return [result.buffer]
+  if ('blocks' in result) return [result.blocks, result.kinds, result.roots, result.leaves].map(({ buffer }) => buffer)
   return 'leaves' in result ? [result.leaves.buffer, result.nodes.buffer, result.counts.buffer] : []
 }

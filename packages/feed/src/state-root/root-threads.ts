@@ -40,9 +40,12 @@ export class RootThreads {
    */
   async run(job: RootJob): Promise<RootResult> {
     if (this.#local) return this.#local.run(job)
-    const bytes = job.kind === 'hash' ? job.batch : job.leaves
+    const bytes = job.kind === 'replay' ? [job.writes] : 'batch' in job ? [job.batch] : [job.leaves]
     try {
-      return await idlest(this.#threads).run(job, [bytes.buffer as ArrayBuffer])
+      return await idlest(this.#threads).run(
+        job,
+        bytes.map(({ buffer }) => buffer as ArrayBuffer),
+      )
     } finally {
       for (const resolve of this.#waiting.splice(0)) resolve()
     }

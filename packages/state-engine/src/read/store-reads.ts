@@ -5,6 +5,7 @@ import {
   expectNotTruncated,
   type HistoryOptions,
   type LedgerSummary,
+  type MergedWrites,
   nearestInHistory,
   noLedger,
   type Revision,
@@ -33,6 +34,7 @@ import { blockWith } from './blocks.js'
 import { listHistory } from './list-history.js'
 import { listVersions } from './list-versions.js'
 import { Lookup } from './lookup.js'
+import { openMergedWrites } from './merged-writes.js'
 import { type ReadSnapshot, ReadSnapshots, type TableSource } from './read-snapshot.js'
 import { keyPages } from './scan.js'
 import { newestBlockAtMost } from './search-blocks.js'
@@ -129,6 +131,14 @@ export class StoreReads {
       }
     }
     return nearestInHistory(this, key, search)
+  }
+
+  openMergedWrites(): MergedWrites {
+    return openMergedWrites(
+      this.#store,
+      () => this.snapshot(),
+      () => this.forgetSnapshot(),
+    )
   }
 
   versions(first: bigint, last: bigint): Iterable<VersionWrites> {

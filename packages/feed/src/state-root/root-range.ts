@@ -1,0 +1,187 @@
+import { HASH_LENGTH, type LedgerHasher, SAVED_LEAF_LENGTH, TopTree } from '@ledger-state/proof'
+import { BatchSender } from './batch-sender.js'
+import { LeafStore } from './leaf-store.js'
+import { type LeavesFile, LeavesWriter, MOST_PART_DEPTH } from './leaves-file.js'
+import type { PartRoots } from './replay-part.js'
+import type { RootThreads } from './root-threads.js'
+import { HASHED_KEY_AT, HASHED_WRITE_LENGTH, type RangeWrite, WriteBatch } from './write-batch.js'
+
+/** Bytes of writes that are sent to a thread at once. */
+const BATCH_BYTES = 256 * 1_024
+/** Parts that are replayed while another is written. */
+const PARTS_AHEAD = 4
+/** Leaves and writes of a part in the mean: some 16 MiB of nodes, which is about what caches hold. */
+const PART_LEAVES = 2 ** 16
+const LEAST_PART_DEPTH = 4
+
+/** Options of a range. */
+export interface RootRangeOptions {
+  readonly threads: RootThreads
+  readonly hasher: LedgerHasher
+  /** An existing folder for temporary files. */
+  readonly folder: string
+  /** Bytes of hashed writes in memory before files are written. */
+  readonly memoryBytes: number
+  /** The state before the range; undefined if it is empty. */
+  readonly base: LeavesFile | undefined
+  /** Number of writes that the range may have; it only chooses the number of parts. */
+  readonly writes: number
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Result of a range: the root before it, and the leaves after it are in the file. */
+export interface RangeRoots {
+  /** Root of the state before the range, computed from the leaves of its file. */
+  readonly before: Uint8Array
+  readonly after: Uint8Array
+  readonly keys: number
+  /** Digest of the file with the leaves, in hex. */
+  readonly digest: string
+}
+
+/**
+ * Computes the root of the state after each block of a range of versions. The writes come in any order; they are hashed,
+ * divided by the first bits of their key hashes, and replayed part after part. Memory is bounded: writes beyond
+ * `memoryBytes` are in files, and a part has some 65,000 leaves, or 1/4,096 of the state if that is more.
+ */
+export class RootRange {
+  readonly #options: RootRangeOptions
+  readonly #depth: number
+  readonly #store: LeafStore
+  readonly #sender: BatchSender
+  #batch = new WriteBatch(BATCH_BYTES)
+  #writes = 0
+
+  constructor(options: RootRangeOptions) {
+    this.#options = options
+    const leaves = (options.base?.leaves ?? 0) + options.writes / 4
+    const depth = Math.ceil(Math.log2(Math.max(1, leaves / PART_LEAVES)))
+    this.#depth = Math.min(MOST_PART_DEPTH, Math.max(LEAST_PART_DEPTH, depth))
+    const shape = { length: HASHED_WRITE_LENGTH, keyAt: HASHED_KEY_AT, depth: this.#depth }
+    this.#store = new LeafStore(options.memoryBytes, options.folder, shape)
+    this.#sender = new BatchSender(options.threads, this.#store)
+  }
+
+  /** Number of writes so far. */
+  get writes(): number {
+    return this.#writes
+  }
+
+  /** Adds a write. If a promise is returned, the next write must wait for it. @throws `spill_failed` */
+  add(write: RangeWrite): Promise<void> | undefined {
+    this.#writes++
+    if (this.#batch.add(write)) return undefined
+    const full = this.#batch
+    this.#batch = new WriteBatch(BATCH_BYTES)
+    this.#batch.add(write)
+    return this.#sender.send({ kind: 'writes', batch: full.toBytes() })
+  }
+
+  /**
+   * Replays all writes, and writes the leaves of the state after them to a file.
+   * @param ends last version of each block, less the first of the range, ascending
+   * @param onRoot called for each block in order with the root of the state after it, which is valid during the call
+   * @param onPart called after each part with the share of the work that is done
+   * @throws `spill_failed`
+   */
+  async finish(
+    ends: Uint32Array,
+    version: bigint,
+    path: string,
+    onRoot: (block: number, root: Uint8Array) => void,
+    onPart: (share: number) => void = () => {},
+  ): Promise<RangeRoots> {
+    if (!this.#batch.isEmpty) await this.#sender.send({ kind: 'writes', batch: this.#batch.toBytes() })
+    await this.#sender.finish()
+    const file = new LeavesWriter(path)
+    try {
+      const { parts, keys } = await this.#replay(ends, file, onPart)
+      const top = new TopTree(this.#options.hasher, this.#depth)
+      const before = foldBlocks(top, parts, ends.length, onRoot)
+      const after = Uint8Array.from(top.root())
+      return { before, after, keys, digest: file.finish(version, after) }
+    } finally {
+      file.close()
+    }
+  }
+
+  /** Removes temporary files. */
+  async close(): Promise<void> {
+    await this.#sender.settle()
+    await this.#store.close()
+  }
+
+  async #replay(
+    ends: Uint32Array,
+    file: LeavesWriter,
+    onPart: (share: number) => void,
+  ): Promise<{ readonly parts: PartRoots[]; readonly keys: number }> {
+    const { threads, base, signal } = this.#options
+    // All threads read the same memory.
+    const shared = new Uint32Array(new SharedArrayBuffer(ends.byteLength))
+    shared.set(ends)
+    const parts: PartRoots[] = []
+    const pending: Promise<PartRoots>[] = []
+    let keys = 0
+    const takeNext = async () => {
+      const { leaves, ...roots } = await pending.shift()!
+      file.append(leaves)
+      keys += leaves.length / SAVED_LEAF_LENGTH
+      parts.push({ ...roots, leaves: NO_LEAVES })
+      onPart(parts.length / 2 ** this.#depth)
+    }
+    try {
+      for (let part = 0; part < 2 ** this.#depth; part++) {
+        await threads.ready()
+        signal?.throwIfAborted()
+        const leaves = base ? base.read(part, this.#depth) : NO_LEAVES
+        const writes = await this.#store.take(part)
+        const job = { kind: 'replay', leaves, writes, ends: shared, depth: this.#depth } as const
+        pending.push(threads.run(job) as Promise<PartRoots>)
+        if (pending.length > PARTS_AHEAD) await takeNext()
+      }
+      while (pending.length > 0) await takeNext()
+    } finally {
+      await Promise.allSettled(pending)
+    }
+    return { parts, keys }
+  }
+}
+
+const NO_LEAVES = new Uint8Array(0)
+
+/**
+ * Folds the roots of all parts, block by block.
+ * @returns the root before the first block
+ */
+function foldBlocks(
+  top: TopTree,
+  parts: readonly PartRoots[],
+  blockCount: number,
+  onRoot: (block: number, root: Uint8Array) => void,
+): Uint8Array {
+  const set = (part: number, at: number) => {
+    const { kinds, roots } = parts[part]!
+    top.set(part, kinds[at]!, roots.subarray(at * HASH_LENGTH, (at + 1) * HASH_LENGTH))
+  }
+  for (let part = 0; part < parts.length; part++) set(part, 0)
+  const before = Uint8Array.from(top.root())
+  // Counting sort of the changes by block.
+  const starts = new Uint32Array(blockCount + 1)
+  for (const { blocks } of parts) for (let at = 1; at < blocks.length; at++) starts[blocks[at]! + 1]!++
+  for (let block = 0; block < blockCount; block++) starts[block + 1]! += starts[block]!
+  const count = starts[blockCount]!
+  const [changedParts, places, next] = [new Uint16Array(count), new Uint32Array(count), Uint32Array.from(starts)]
+  for (const [part, { blocks }] of parts.entries()) {
+    for (let at = 1; at < blocks.length; at++) {
+      const place = next[blocks[at]!]!++
+      changedParts[place] = part
+      places[place] = at
+    }
+  }
+  for (let block = 0; block < blockCount; block++) {
+    for (let place = starts[block]!; place < starts[block + 1]!; place++) set(changedParts[place]!, places[place]!)
+    onRoot(block, top.root())
+  }
+  return before
+}

@@ -1,0 +1,40 @@
+import { LedgerHasher } from '@ledger-state/proof'
+import type { LeavesFile } from './leaves-file.js'
+import { RootRange } from './root-range.js'
+import { RootThreads } from './root-threads.js'
+import { DEFAULT_ROOT_MEMORY } from './state-root.js'
+
+/** Options of the ranges of a ledger. */
+export interface RootRangesOptions {
+  /** The word before the name of each hash. */
+  readonly hashSalt: string
+  /** An existing folder for temporary files. */
+  readonly folder: string
+  /** Bytes of hashed writes in memory before files are written; 1 GiB by default. */
+  readonly memoryBytes?: number | undefined
+  /** Threads that hash; by default the number of cores, and none on one core. */
+  readonly threads?: number | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Ranges of versions whose roots are computed one after the other, with the same threads. */
+export interface RootRanges {
+  /**
+   * Begins a range.
+   * @param base the state before the range; undefined if it is empty
+   * @param writes number of writes that the range may have
+   */
+  begin(base: LeavesFile | undefined, writes: number): RootRange
+  close(): Promise<void>
+}
+
+/** Starts the threads for ranges. */
+export function openRootRanges({ hashSalt, threads, memoryBytes, folder, signal }: RootRangesOptions): RootRanges {
+  const pool = new RootThreads(hashSalt, threads)
+  const hasher = new LedgerHasher(hashSalt)
+  const options = { threads: pool, hasher, folder, signal, memoryBytes: memoryBytes ?? DEFAULT_ROOT_MEMORY }
+  return {
+    begin: (base, writes) => new RootRange({ ...options, base, writes }),
+    close: () => pool.close(),
+  }
+}

@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { moveDurably, syncFileNow } from '@ledger-state/core/files'
+
+/** Keys that may have the wrong value of a finding. */
+export interface AuditCandidates {
+  /** Some of them, in hex. */
+  readonly keys: readonly string[]
+  /** Number of all of them. */
+  readonly count: number
+  /**
+   * `both`: they are written where the roots begin to differ and where they agree again. `either`: no key is written in
+   * both; a key whose write is missing is among them. `begin`: the roots never agree again.
+   */
+  readonly writtenAt: 'both' | 'either' | 'begin'
+}
+
+/** Successive blocks after which the state has another root than the ledger says. */
+export interface AuditFinding {
+  /** Last version of the newest block before whose root agrees; null if there is none. */
+  readonly goodBefore: bigint | null
+  /** Last version of the first block whose root differs. */
+  readonly firstWrong: bigint
+  /** Last version of the last block whose root differs. */
+  readonly lastWrong: bigint
+  /** Last version of the first block after them whose root agrees; null if there is none so far. */
+  readonly goodAfter: bigint | null
+  /** Roots of the first block, in hex: the one that the ledger says, and the one of the state. */
+  readonly given: string
+  readonly computed: string
+  /** Null until they are known, or if the versions were pruned before. */
+  readonly candidates: AuditCandidates | null
+}
+
+/** What an audit has done so far. */
+export interface AuditRecord {
+  /** The store, as `LmdbEngineReader.storeId`. */
+  readonly storeId: string
+  readonly hashSalt: string
+  /** Number of the newest truncation of the ledger, or 0: see `branchOf`. */
+  readonly branch: number
+  /** First audited version. */
+  readonly from: bigint
+  /** Last audited version. */
+  readonly version: bigint
+  /** Root of the state at this version, in hex. */
+  readonly root: string
+  /** Last version of the newest block whose root agrees; null if there is none. */
+  readonly goodVersion: bigint | null
+  /** Name of the file with the leaves of the state at this version. */
+  readonly leavesFile: string
+  /** Digest of that file, in hex. */
+  readonly leavesDigest: string
+  /** Blocks whose root was computed and compared. */
+  readonly compared: number
+  /** Blocks for which the ledger has no root. */
+  readonly withoutRoot: number
+  /** At most `MOST_FINDINGS`, in the order of their versions. */
+  readonly findings: readonly AuditFinding[]
+  /** Number of all findings. */
+  readonly findingCount: number
+}
+
+/** Most findings that a record lists; more are counted. */
+export const MOST_FINDINGS = 64
+const RECORD_FILE = 'audit.json'
+const VERSIONS = new Set(['from', 'version', 'goodVersion', 'goodBefore', 'firstWrong', 'lastWrong', 'goodAfter'])
+
+/** Reads the record of an audit in its folder. Undefined if there is none, or it is damaged. */
+export function readAuditRecord(folder: string): AuditRecord | undefined {
+  let text: string
+  try {
+    text = readFileSync(join(folder, RECORD_FILE), 'utf8')
+  } catch {
+    return undefined
+  }
+  const [body, sum] = text.split('\n')
+  if (body === undefined || sum !== checksumOf(body)) return undefined
+  return JSON.parse(body, (name, value: unknown) =>
+    VERSIONS.has(name) && typeof value === 'string' ? BigInt(value) : value,
+  ) as AuditRecord
+}
+
+/** Replaces the record of an audit. It is durable once the promise resolves. */
+export async function writeAuditRecord(folder: string, record: AuditRecord): Promise<void> {
+  const body = JSON.stringify(record, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
+  const draft = join(folder, `${RECORD_FILE}.${process.pid}`)
+  writeFileSync(draft, `${body}\n${checksumOf(body)}\n`)
+  syncFileNow(draft)
+  await moveDurably(draft, join(folder, RECORD_FILE))
+}
+
+function checksumOf(body: string): string {
+  return createHash('sha256').update(body).digest('hex')
+}

@@ -1,0 +1,284 @@
+import { randomBytes } from 'node:crypto'
+import { readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { bytesToHexDigits } from '@ledger-state/core'
+import { compareBytes } from '@ledger-state/core/bytes'
+import { makeFolderNow, syncFolder } from '@ledger-state/core/files'
+import { branchOf, expectNotTruncated, type LedgerSummary, type StoredWrite } from '@ledger-state/engine'
+import { type LeavesFile, openLeavesFile, openRootRanges, type RootRange, type RootRanges } from '@ledger-state/feed'
+import { isOwnKey, STATE_ROOT_KEY } from '@ledger-state/records'
+import { auditDamaged } from '../errors.js'
+import { type AuditFinding, type AuditRecord, readAuditRecord, writeAuditRecord } from './audit-record.js'
+import { listBlockEnds } from './block-ends.js'
+import { findCandidates, lacksCandidates } from './find-candidates.js'
+import { FindingTracker } from './finding-tracker.js'
+import { GivenRoots } from './given-roots.js'
+import { planRanges } from './plan-ranges.js'
+import { type AuditedEngine, readRangeWrites } from './range-writes.js'
+
+/** Progress of an audit. */
+export interface AuditProgress {
+  /** Newest version that is audited durably. */
+  readonly version: bigint
+  /** Writes that are audited, those of ranges under way as far as they are done, and all that will be. */
+  readonly doneWrites: number
+  readonly totalWrites: number
+}
+
+/** Options of an audit. */
+export interface AuditRootsOptions {
+  /** Folder of the audit: its record, the state at its last version, temporary files. It is made if it is missing. */
+  readonly folder: string
+  /** The word before the name of each hash. */
+  readonly hashSalt: string
+  /** Last version to audit: the end of a block. */
+  readonly target: bigint
+  /** Whether to begin at the oldest version, whatever was audited before. */
+  readonly isAgain?: boolean | undefined
+  readonly threads?: number | undefined
+  /** Bytes of hashed writes in memory before files are written; 1 GiB by default. */
+  readonly memoryBytes?: number | undefined
+  /** Writes of a range: what is audited between two points from which a killed audit continues. */
+  readonly rangeWrites?: number | undefined
+  readonly signal?: AbortSignal | undefined
+  readonly onProgress?: ((progress: AuditProgress) => void) | undefined
+}
+
+const LEAVES = /^leaves-\d+-[0-9a-f]+$/
+const ALL_KEYS = new Uint8Array(0)
+/** Shares of the work: reading and hashing writes, and replaying them. */
+const READING_SHARE = 0.4
+
+/**
+ * Computes the root of the state at the end of each block, from the oldest version to the target, and compares it with
+ * the roots that the store has of the ledger. Continues what an earlier call has audited. Reads the store only; what it
+ * found is in the folder, durably after each range.
+ * @returns the record: whoever finds a finding in it has a store whose state differs from the ledger
+ * @throws `version_pruned`, `version_truncated` if the store loses versions of a range meanwhile: the next call goes on;
+ *   `spill_failed` if files cannot be written; `store_corrupt`
+ */
+export async function auditRoots(engine: AuditedEngine, options: AuditRootsOptions): Promise<AuditRecord> {
+  makeFolderNow(options.folder)
+  const ranges = openRootRanges({
+    hashSalt: options.hashSalt,
+    threads: options.threads,
+    folder: options.folder,
+    memoryBytes: options.memoryBytes,
+    signal: options.signal,
+  })
+  try {
+    const audit = new Audit(engine, options, ranges)
+    return await audit.run()
+  } finally {
+    await ranges.close()
+  }
+}
+
+/** A range whose writes are added. */
+interface FinishedRange {
+  readonly range: RootRange
+  /** The ledger before its writes were read. */
+  readonly ledger: LedgerSummary
+  readonly ends: Uint32Array
+  readonly from: bigint
+  readonly version: bigint
+  readonly tracker: FindingTracker
+  /** Compares the root of a block. */
+  readonly take: (block: number, root: Uint8Array) => void
+  readonly before?: { readonly record: AuditRecord; readonly leaves: LeavesFile }
+}
+
+class Audit {
+  readonly #engine: AuditedEngine
+  readonly #options: AuditRootsOptions
+  readonly #ranges: RootRanges
+  #doneWrites = 0
+  #totalWrites = 0
+
+  constructor(engine: AuditedEngine, options: AuditRootsOptions, ranges: RootRanges) {
+    this.#engine = engine
+    this.#options = options
+    this.#ranges = ranges
+  }
+
+  async run(): Promise<AuditRecord> {
+    const { folder, target } = this.#options
+    let record = this.#usableRecord()
+    removeLeaves(folder, record?.leavesFile)
+    record ??= await this.#auditBase()
+    const plan = await planRanges(this.#engine, record.version, target, this.#options)
+    this.#doneWrites = 0
+    this.#totalWrites = plan.writes
+    for (const { last, writes } of plan.ranges) record = await this.#auditRange(record, last, writes)
+    return await this.#addCandidates(record)
+  }
+
+  /** The record of an earlier audit, if it is valid for the present store. */
+  #usableRecord(): AuditRecord | undefined {
+    const { folder, hashSalt, isAgain } = this.#options
+    const record = readAuditRecord(folder)
+    const { storeId, ledger } = this.#engine
+    if (isAgain || !record || !ledger || record.storeId !== storeId || record.hashSalt !== hashSalt) return undefined
+    if (record.version < ledger.oldestVersion || record.version > ledger.latestVersion) return undefined
+    if (validUntil(record, ledger) < record.version) return undefined
+    const leaves = openLeavesFile(join(folder, record.leavesFile))
+    leaves?.close()
+    return leaves?.version === record.version ? record : undefined
+  }
+
+  /** Findings of an earlier audit of the same store that cannot be found again, because their versions are pruned. */
+  #prunedFindings(): AuditFinding[] {
+    const { folder, isAgain } = this.#options
+    const record = readAuditRecord(folder)
+    const { storeId, ledger } = this.#engine
+    if (isAgain || !record || !ledger || record.storeId !== storeId) return []
+    const last = validUntil(record, ledger)
+    return record.findings.filter(({ firstWrong }) => firstWrong <= last && firstWrong < ledger.oldestVersion)
+  }
+
+  /** Audits the state of the oldest version. */
+  async #auditBase(): Promise<AuditRecord> {
+    const engine = this.#engine
+    const ledger = engine.ledger!
+    const version = ledger.oldestVersion
+    const range = this.#ranges.begin(undefined, engine.stats.keys)
+    const root = { given: undefined as Uint8Array | undefined }
+    try {
+      let count = 0
+      for (const { key, value, annotation, version: written } of engine.at(version).scan(ALL_KEYS)) {
+        if (isOwnKey(key)) {
+          if (written === version && compareBytes(key, STATE_ROOT_KEY) === 0) root.given = value
+          continue
+        }
+        const wait = range.add({ version: 0, key, isNewKey: true, value, annotation })
+        if (wait) await wait
+        if (++count % 1_000 !== 0) continue
+        this.#report(version, count)
+        await this.#pause()
+      }
+      const findings = this.#prunedFindings().map((finding) => ({
+        ...finding,
+        goodAfter: finding.goodAfter ?? version,
+      }))
+      const found = { findings, findingCount: findings.length, compared: 0, withoutRoot: 0, goodVersion: null }
+      const tracker = new FindingTracker(found)
+      const take = (_: number, computed: Uint8Array) => tracker.take(version, computed, root.given)
+      return await this.#commit({ range, ledger, ends: Uint32Array.of(0), from: version, version, tracker, take })
+    } finally {
+      await range.close()
+    }
+  }
+
+  async #auditRange(record: AuditRecord, last: bigint, writes: number): Promise<AuditRecord> {
+    const { folder, signal } = this.#options
+    const engine = this.#engine
+    const ledger = engine.ledger!
+    const first = record.version + 1n
+    const ends = await listBlockEnds(engine, first, last, signal)
+    const base = openLeavesFile(join(folder, record.leavesFile))
+    if (!base) throw new Error(`${record.leavesFile} is gone: does another audit use the folder ${folder}?`)
+    const range = this.#ranges.begin(base, writes)
+    const given = new GivenRoots()
+    try {
+      const visit = ({ version, key, isNewKey, value, annotation }: StoredWrite) => {
+        const number = Number(version - first)
+        if (isOwnKey(key)) {
+          if (value && compareBytes(key, STATE_ROOT_KEY) === 0) given.add(number, value)
+          return undefined
+        }
+        if (range.writes % 10_000 === 0) this.#report(record.version, range.writes * READING_SHARE)
+        return range.add({ version: number, key, isNewKey, value, annotation })
+      }
+      await readRangeWrites(engine, first, last, visit, signal)
+      const tracker = new FindingTracker(record)
+      const take = (block: number, computed: Uint8Array) => {
+        tracker.take(first + BigInt(ends[block]!), computed, given.upTo(ends[block]!))
+      }
+      const { from } = record
+      const next = await this.#commit({
+        ...{ range, ledger, ends, from, version: last, tracker, take },
+        before: { record, leaves: base },
+      })
+      this.#doneWrites += range.writes
+      this.#report(last, 0)
+      return next
+    } finally {
+      await range.close()
+      base.close()
+    }
+  }
+
+  /** Replays a range, and makes what it found durable. */
+  async #commit({ range, ledger, ends, from, version, tracker, take, before }: FinishedRange): Promise<AuditRecord> {
+    const { folder, hashSalt } = this.#options
+    const leavesFile = `leaves-${version}-${randomBytes(4).toString('hex')}`
+    const path = join(folder, leavesFile)
+    const roots = await range.finish(ends, version, path, take, (share) => {
+      this.#report(before?.record.version ?? version, range.writes * (READING_SHARE + (1 - READING_SHARE) * share))
+    })
+    const isDamaged =
+      before &&
+      (before.leaves.digest() !== before.record.leavesDigest || bytesToHexDigits(roots.before) !== before.record.root)
+    if (isDamaged) {
+      removeLeaves(folder, undefined)
+      throw auditDamaged(folder)
+    }
+    expectNotTruncated(version, ledger, this.#engine.ledger)
+    await syncFolder(folder)
+    const record: AuditRecord = {
+      storeId: this.#engine.storeId,
+      hashSalt,
+      branch: branchOf(ledger),
+      from,
+      version,
+      root: bytesToHexDigits(roots.after),
+      goodVersion: tracker.goodVersion,
+      leavesFile,
+      leavesDigest: roots.digest,
+      compared: tracker.compared,
+      withoutRoot: tracker.withoutRoot,
+      findings: tracker.findings,
+      findingCount: tracker.count,
+    }
+    await writeAuditRecord(folder, record)
+    removeLeaves(folder, leavesFile)
+    return record
+  }
+
+  async #addCandidates(record: AuditRecord): Promise<AuditRecord> {
+    if (!record.findings.some(lacksCandidates)) return record
+    const findings = await findCandidates(this.#engine, record.findings, this.#options.signal)
+    const next = { ...record, findings }
+    await writeAuditRecord(this.#options.folder, next)
+    return next
+  }
+
+  #report(version: bigint, underWay: number): void {
+    this.#options.onProgress?.({
+      version,
+      doneWrites: this.#doneWrites + underWay,
+      totalWrites: Math.max(this.#totalWrites, this.#doneWrites + underWay),
+    })
+  }
+
+  async #pause(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve))
+    this.#options.signal?.throwIfAborted()
+  }
+}
+
+/** Newest audited version that no later truncation has cut off. */
+function validUntil(record: AuditRecord, ledger: LedgerSummary): bigint {
+  let valid = record.version
+  for (const { number, version } of ledger.truncations ?? []) {
+    if (number > record.branch && version < valid) valid = version
+  }
+  return valid
+}
+
+/** Removes the files of leaves of ranges that were not finished, and of earlier ones. */
+function removeLeaves(folder: string, kept: string | undefined): void {
+  for (const name of readdirSync(folder)) {
+    if (LEAVES.test(name) && name !== kept) rmSync(join(folder, name), { force: true })
+  }
+}
