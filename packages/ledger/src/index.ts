@@ -77,8 +77,10 @@ export {
 } from './transactions/account-transactions.js'
 export type { FieldFilter } from './transactions/event-filter.js'
 export {
+  type DecodedEvent,
   type EventStream,
   type EventsOptions,
+  eventsAtVersion,
   type LedgerEvent,
   readEventHandle,
   streamEvents,

@@ -40,6 +40,33 @@ async function serve(name: string, sources: readonly string[]): Promise<string> 
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
 }
 
+/** Resources by type: each page of them is in an order of its own. */
+function byType(resources: readonly object[]): object[] {
+  const typeOf = (one: object) => (one as { type: string }).type
+  return resources.toSorted((a, b) => (typeOf(a) < typeOf(b) ? -1 : 1))
+}
+
+const GET_EVENTS = `
+    query getEvents($where_condition: events_bool_exp, $offset: Int, $limit: Int, $order_by: [events_order_by!]) {
+  events(
+    where: $where_condition
+    offset: $offset
+    limit: $limit
+    order_by: $order_by
+  ) {
+    account_address
+    creation_number
+    data
+    event_index
+    sequence_number
+    transaction_block_height
+    transaction_version
+    type
+    indexed_type
+  }
+}
+    `
+
 const SDKS = [
   ['5.2.1', sdk5],
   ['7.3.0', sdk7 as unknown as typeof sdk5],
@@ -142,6 +169,115 @@ describe.runIf(hasSharedData)('transactions by @aptos-labs/ts-sdk', () => {
       expect(stream).toEqual(blocks.map((event) => expect.objectContaining(event)))
       expect(await read('accounts/0x1/events/0x1::block::BlockResource/new_block_events')).toEqual(stream)
       expect(await read('accounts/0x1/events/3', { start: 1, limit: 1 })).toEqual(stream.slice(1, 2))
+    })
+
+    it('have events, which are found by type as getModuleEventsByEventType finds them', async () => {
+      // Earlier versions of the SDK have this helper; it sends this document.
+      const indexer = `${urls.gallery}/graphql`
+      const aptos = new sdk.Aptos(new sdk.AptosConfig({ network: sdk.Network.CUSTOM, fullnode: urls.gallery, indexer }))
+      const eventsOf = async (where_condition: object, limit: number) => {
+        const variables = { where_condition, offset: 0, limit, order_by: [{ transaction_version: 'desc' }] }
+        return (await aptos.queryIndexer<{ events: object[] }>({ query: { query: GET_EVENTS, variables } })).events
+      }
+      const newest = (await aptos.getTransactions({ options: { limit: 100 } })).toReversed()
+      const all = newest.flatMap((transaction) => {
+        const { version, events = [] } = transaction as { version: string; events?: sdk5.Event[] }
+        return events.map((event, index) => ({ version, index, ...event }))
+      })
+      const types = new Set(all.map(({ type }) => type))
+      expect(types.size).toBeGreaterThan(5)
+      for (const type of types) {
+        const where = {
+          account_address: { _eq: `0x${'0'.repeat(64)}` },
+          creation_number: { _eq: '0' },
+          sequence_number: { _eq: '0' },
+          indexed_type: { _eq: type },
+        }
+        const expected = all.filter((event) => event.type === type && event.guid.account_address === '0x0')
+        const found = (await eventsOf(where, 25)) as { transaction_version: number; data: object; type: string }[]
+        const [first] = expected
+        if (!first) expect(found).toEqual([])
+        else {
+          expect(found[0]).toMatchObject({ transaction_version: Number(first.version), type })
+          const sameVersion = expected
+            .filter(({ version }) => version === first.version)
+            .map(({ data }) => data as object)
+          expect(sameVersion).toContainEqual(found[0]!.data)
+        }
+      }
+    })
+
+    it('are read by the calls of the DefiLlama SDK, at an old version', async () => {
+      // Its requests by hand: it calls the fullnode's API directly, and ts-sdk for accounts, resources and views.
+      const aptos = clientOf(urls.gallery)
+      const fullnode = urls.gallery
+      const ask = async (path: string, body?: object) => {
+        const how = body && {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        }
+        const answer = await fetch(`${fullnode}${path}`, how)
+        return { status: answer.status, headers: answer.headers, body: (await answer.json()) as never }
+      }
+      const ledgerVersion = 5
+      const at = `ledger_version=${ledgerVersion}`
+      const coinInfo = '0x1::coin::CoinInfo<0x1::aptos_coin::AptosCoin>' as const
+      const accountAddress = '0x1'
+      expect((await ask(`/accounts/0x1?${at}`)).body).toEqual(await aptos.getAccountInfo({ accountAddress }))
+      const resources: object[] = []
+      for (let start = ''; ; ) {
+        const page = await ask(`/accounts/0x1/resources?${at}&limit=7${start && `&start=${start}`}`)
+        expect(page.status).toBe(200)
+        resources.push(...(page.body as object[]))
+        start = page.headers.get('x-aptos-cursor') ?? ''
+        if (!start) break
+      }
+      // Of ts-sdk only the call for one resource sends the version.
+      expect(byType(resources)).toEqual(byType((await ask(`/accounts/0x1/resources?${at}&limit=999`)).body as object[]))
+      const resource = (await ask(`/accounts/0x1/resource/${encodeURIComponent(coinInfo)}?${at}`)).body as {
+        data: object
+      }
+      expect(resources).toContainEqual(resource)
+      const read = { accountAddress, resourceType: coinInfo, options: { ledgerVersion } }
+      expect(await aptos.getAccountResource(read)).toEqual(resource.data)
+      expect((await ask(`/accounts/0x1/module/coin?${at}`)).status).toBe(200)
+      const coin = ['0x1::aptos_coin::AptosCoin']
+      const supply = { function: '0x1::coin::supply', type_arguments: coin, arguments: [] }
+      const [{ vec }] = (await ask(`/view?${at}`, supply)).body as [{ vec: [string] }]
+      expect(vec[0]).toMatch(/^\d+$/)
+      const shown = (await ask('/transactions?start=1&limit=100')).body as {
+        version: string
+        changes: { type: string; handle: string; data: Record<string, unknown> | null }[]
+      }[]
+      const items = shown.flatMap(({ version, changes }) => changes.map((change) => ({ version, ...change })))
+      const known = items.filter(({ type, data }) => type === 'write_table_item' && data)
+      expect(known.length).toBeGreaterThan(5)
+      for (const { version, handle, data } of known) {
+        const { value, ...asked } = data!
+        expect((await ask(`/tables/${handle}/item?ledger_version=${version}`, asked)).body).toEqual(value)
+      }
+      const balance = { function: '0x1::coin::balance', type_arguments: coin, arguments: ['0xa550c18'] }
+      const [held] = (await ask(`/view?${at}`, balance)).body as [string]
+      expect((await ask(`/accounts/0xa550c18/balance/0x1::aptos_coin::AptosCoin?${at}`)).body).toBe(Number(held))
+      const payload = {
+        function: '0x1::coin::balance',
+        typeArguments: coin,
+        functionArguments: [`0x${'a550c18'.padStart(64, '0')}`],
+      } satisfies sdk5.InputViewFunctionData
+      expect(await aptos.view({ payload, options: { ledgerVersion } })).toEqual([held])
+      const byVersion = (await ask(`/blocks/by_version/${ledgerVersion}`)).body as { block_height: string }
+      for (const query of ['', '?with_transactions=true']) {
+        const byHeight = await ask(`/blocks/by_height/${byVersion.block_height}${query}`)
+        expect(byHeight.body).toEqual((await ask(`/blocks/by_version/${ledgerVersion}${query}`)).body)
+      }
+      const handlePath = '/accounts/0x1/events/0x1::block::BlockResource/new_block_events?start=1&limit=3'
+      const events = (await ask(handlePath)).body as { guid: { creation_number: string } }[]
+      expect(events).toHaveLength(3)
+      const { creation_number } = events[0]!.guid
+      expect((await ask(`/accounts/0x1/events/${creation_number}?start=1&limit=3`)).body).toEqual(events)
+      const older = (await ask(`/accounts/0x1/events/${creation_number}?${at}`)).body as { version: string }[]
+      expect(older.every(({ version }) => Number(version) <= ledgerVersion)).toBe(true)
     })
 
     it('that are unknown are answered 404', async () => {

@@ -57,6 +57,16 @@ describe('the OpenAPI document', () => {
     expect(new Set(ids).size).toBe(ids.length)
   })
 
+  it('describes the filters of events as query parameters of their own', async () => {
+    const { paths } = await document()
+    const { parameters } = (paths['/events/{event_type}'] as { get: DescribedOperation }).get
+    const filters = parameters.find(({ name }) => name === 'filters')!
+    const validate = new Ajv2020().compile(filters.schema)
+    const valid = [{}, { 'field.amount': '1' }, { 'field.id.token_data_id.name': 'x' }]
+    expect(valid.map((query) => validate(query))).toEqual([true, true, true])
+    expect([{ 'field.': '1' }, { amount: '1' }].map((query) => validate(query))).toEqual([false, false])
+  })
+
   it('has an example of each operation, which its schemas allow and every ledger understands', async () => {
     const ofOneItem = createRequestListener({ ledger: createLedger(await createOneItemEngine()) })
     const { paths, components } = await document()

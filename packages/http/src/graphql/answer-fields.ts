@@ -58,7 +58,7 @@ export class FieldAnswerer {
       if (shown++ > 0) out.text(',')
       this.#writeRow(field, field.selected, row)
     }
-    if (order.length > 0) {
+    if (order.length > 0 && !isInOrder(field)) {
       const sorter = new RowSorter(order, field.table, this.#source)
       await this.#eachMatch(field, (row) => {
         sorter.add(row)
@@ -81,7 +81,7 @@ export class FieldAnswerer {
   /** Visits the rows that match, in the order of the list, until `visit` returns false. */
   async #eachMatch(field: AskedRows, visit: (row: unknown) => boolean): Promise<void> {
     const { name, table, condition } = field
-    const rows = table.find(this.#source, condition)
+    const rows = table.find(this.#source, condition, field.order[0]?.isDescending ? 'desc' : 'asc')
     if (!rows) throw faultOfField(name, `its filter must name ${table.needs}, with _eq or _in`)
     for (const row of rows) {
       if (--this.#rowsLeft < 0) {
@@ -112,6 +112,12 @@ export class FieldAnswerer {
     }
     out.text('}')
   }
+}
+
+/** Whether the table gives the rows in the order that is asked for. */
+function isInOrder({ table, condition, order }: AskedRows): boolean {
+  const name = order.length === 1 ? table.orderedBy?.(condition) : undefined
+  return name !== undefined && table.columns[name] === order[0]!.column
 }
 
 function valueToJson({ type }: Column<unknown>, value: Value): string {

@@ -1,5 +1,5 @@
 import { addressToLongHex, isLedgerStateError, parseAddress } from '@ledger-state/core'
-import { type Asset, formatTimestamp, type HeldAsset, parseAsset } from '@ledger-state/ledger'
+import { type Asset, formatTimestamp, type HeldAsset, parseAsset, parseTimestamp } from '@ledger-state/ledger'
 import { typeTagToText } from '@ledger-state/type-tag'
 import type { Column, ScalarName, Source, Value } from './table.js'
 
@@ -75,7 +75,15 @@ export function unknownTo<R>(type: ScalarName): Column<R> {
   return column(type, () => null)
 }
 
-function timeText(timestampUsec: bigint): string {
+/** Reads a time of a filter, in UTC if it has no zone; undefined if it is none. */
+export function textToTime(given: string): bigint | undefined {
+  if (!/^\d{4}-/.test(given)) return undefined
+  const hasNoZone = /^[\d-]+[Tt ][\d:.]+$/.test(given)
+  return ifParsed(() => parseTimestamp(hasNoZone ? `${given}Z` : given))
+}
+
+/** A time as the columns have it. Texts of later times are greater. */
+export function timeText(timestampUsec: bigint): string {
   return formatTimestamp(timestampUsec).replace('Z', '')
 }
 

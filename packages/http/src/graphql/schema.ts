@@ -14,6 +14,7 @@ import {
   GraphQLString,
   Kind,
 } from 'graphql'
+import { textToTime, timeText } from './columns.js'
 import { DIRECTIONS } from './row-order.js'
 import { type AnyTable, OPERATORS, type ScalarName, type Shape } from './table.js'
 
@@ -85,7 +86,7 @@ export function createSchema(tables: readonly AnyTable[]): GraphQLSchema {
           _not: { type: created },
         }
         for (const [name, { type }] of Object.entries(shape.columns)) {
-          if (type !== 'jsonb' && type !== 'timestamp') fields[name] = { type: comparisonOf(type) }
+          if (type !== 'jsonb') fields[name] = { type: comparisonOf(type) }
         }
         for (const [name, relation] of Object.entries(shape.relations ?? {})) {
           fields[name] = { type: filterOf(relation.shape) }
@@ -128,9 +129,23 @@ function createScalars(): Readonly<Record<ScalarName, GraphQLScalarType>> {
     Int: GraphQLInt,
     bigint: createNumber('bigint'),
     numeric: createNumber('numeric'),
-    timestamp: opaque('timestamp'),
+    timestamp: createTimestamp(),
     jsonb: opaque('jsonb'),
   }
+}
+
+/** A scalar of times without a zone, in UTC; filters may also give one. */
+function createTimestamp(): GraphQLScalarType {
+  const parse = (value: unknown): string => {
+    const time = typeof value === 'string' ? textToTime(value) : undefined
+    if (time === undefined) throw new TypeError('timestamp expects a time such as "2025-01-01T00:00:00"')
+    return timeText(time)
+  }
+  return new GraphQLScalarType({
+    name: 'timestamp',
+    coerceInputValue: parse,
+    coerceInputLiteral: (node): string => parse(node.kind === Kind.STRING ? node.value : undefined),
+  })
 }
 
 /** A scalar of whole numbers, which filters may also give as texts. */

@@ -68,8 +68,13 @@ export interface Table<R> extends Shape<R> {
   readonly hasAggregate: boolean
   /** Bytes of heap that a row keeps, beyond `BYTES_OF_ROW`. */
   sizeOf(row: R): number
-  /** All rows that may match a condition; undefined if the condition names none of the columns that rows are found by. */
-  find(source: Source, condition: Condition): Rows<R> | undefined
+  /**
+   * All rows that may match a condition; undefined if the condition names none of the columns that rows are found by.
+   * @param order direction of `orderedBy`
+   */
+  find(source: Source, condition: Condition, order: 'asc' | 'desc'): Rows<R> | undefined
+  /** Name of a column by which `find` gives rows that meet a condition in order; undefined if it has to sort them. */
+  orderedBy?(condition: Condition): string | undefined
 }
 
 /** A table in a list of tables with different rows. Only its own rows reach its columns. */

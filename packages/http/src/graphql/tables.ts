@@ -5,6 +5,7 @@ import { CURRENT_FUNGIBLE_ASSET_BALANCES } from './tables/current-fungible-asset
 import { CURRENT_OBJECTS } from './tables/current-objects.js'
 import { CURRENT_TOKEN_DATAS } from './tables/current-token-datas.js'
 import { CURRENT_TOKEN_OWNERSHIPS } from './tables/current-token-ownerships.js'
+import { EVENTS } from './tables/events.js'
 import { FUNGIBLE_ASSET_METADATA } from './tables/fungible-asset-metadata.js'
 import { LEDGER_INFOS, PROCESSOR_STATUS } from './tables/ledger-tables.js'
 
@@ -17,6 +18,7 @@ export const TABLES: readonly AnyTable[] = [
   CURRENT_TOKEN_DATAS,
   CURRENT_COLLECTIONS,
   CURRENT_COLLECTION_OWNERSHIPS,
+  EVENTS,
   PROCESSOR_STATUS,
   LEDGER_INFOS,
 ]

@@ -4,12 +4,27 @@ import { queryParametersUnder } from '../protocol/query.js'
 import { expectLastSegment } from './parts/account-parts.js'
 import { EVENTS_OPERATION } from './parts/event-parts.js'
 import { answerFound, FOUND_PARAMETERS } from './parts/found-page.js'
+import type { Parameter } from './parts/operation.js'
 import { parsePart } from './parts/request-parts.js'
 import { overWholeTransactions } from './parts/transaction-parts.js'
 import { asksForEventProofs, EVENT_PROOF_PARAMETER, eventForms, mostEvents } from './parts/transaction-proofs.js'
 
 const FILTER_PREFIX = 'field.'
 const MOST_FILTERS = 8
+
+/** The filters are query parameters of their own: `style` and `explode` of a query's object are `form` and true. */
+const FILTERS_PARAMETER: Parameter = {
+  name: 'filters',
+  in: 'query',
+  description:
+    'Values of fields, each as a query parameter `field.NAME=VALUE`; `field.NAME.INNER` is a field of an inner struct.',
+  schema: {
+    type: 'object',
+    patternProperties: { '^field\\.[A-Za-z_][A-Za-z0-9_.]*$': { type: 'string' } },
+    additionalProperties: false,
+    maxProperties: MOST_FILTERS,
+  },
+}
 
 export const getEventsByType = overWholeTransactions({
   ...EVENTS_OPERATION,
@@ -28,6 +43,7 @@ export const getEventsByType = overWholeTransactions({
       schema: { $ref: '#/components/schemas/MoveType' },
     },
     ...FOUND_PARAMETERS,
+    FILTERS_PARAMETER,
     EVENT_PROOF_PARAMETER,
   ],
   handle(request) {

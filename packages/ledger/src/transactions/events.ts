@@ -9,7 +9,7 @@ import type { LedgerState } from '../state/ledger-state.js'
 import { numberAt, numberBeforeWindow, versionsWithNumber } from './indexed-versions.js'
 import type { FoundProof } from './info-proof.js'
 import { proveEvent, renderContextAt } from './ledger-transaction.js'
-import { eventMembers } from './render/events.js'
+import { eventData, eventMembers } from './render/events.js'
 
 /** An event, and the version of its transaction. */
 export interface LedgerEvent {
@@ -44,7 +44,7 @@ export function* streamEvents(
   state: LedgerState,
   { address, creationNumber }: EventStream,
   { start, limit }: EventsOptions,
-): Generator<LedgerEvent, void> {
+): Generator<DecodedEvent, void> {
   state.source.sliced?.expectWholeAccount(address, state.version)
   const key = { key: eventStreamKey(address, creationNumber), hasNumbers: true }
   const newest = numberAt(state, key, state.version)
@@ -53,7 +53,7 @@ export function* streamEvents(
   const first = start ?? (newest.number < BigInt(limit) ? 0n : newest.number - BigInt(limit) + 1n)
   let left = limit
   for (const { version } of versionsWithNumber(state, key, first)) {
-    for (const found of eventsAt(state, version)) {
+    for (const found of eventsAtVersion(state, version)) {
       const stream = found.event.key
       if (stream?.creationNumber !== creationNumber || stream.sequenceNumber < first) continue
       if (compareBytes(stream.address, address) !== 0) continue
@@ -66,15 +66,17 @@ export function* streamEvents(
   }
 }
 
-/** An event with its decoded form. */
+/** An event with its parts. */
 export interface DecodedEvent extends LedgerEvent {
   readonly event: ContractEvent
   /** Place of the event among those of its transaction. */
   readonly index: number
+  /** The data of the event as JSON; as hex if they cannot be decoded. */
+  dataToJson(): string
 }
 
-/** The events of a version. @throws `version_truncated` */
-function* eventsAt(state: LedgerState, version: bigint): Generator<DecodedEvent, void> {
+/** The events of a version that is kept. @throws `version_truncated` */
+export function* eventsAtVersion(state: LedgerState, version: bigint): Generator<DecodedEvent, void> {
   const stored = state.transactions.storedAt(version)
   if (stored) yield* eventsIn(state, version, stored)
 }
@@ -93,6 +95,7 @@ export function* eventsIn(
       event,
       index,
       bytes: withVersion(version, bytes),
+      dataToJson: () => eventData(renderContextAt(state, version), event),
       toJson: () => `{"version":"${version}",${eventMembers(renderContextAt(state, version), event)}}`,
       prove: () => proveEvent(state, version, bytes, index),
     }

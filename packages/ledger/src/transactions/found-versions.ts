@@ -4,7 +4,7 @@ import { affectedAccountKey, eventTypeKey } from '@ledger-state/records'
 import { type TypeTag, writeTypeTag } from '@ledger-state/type-tag'
 import type { LedgerState } from '../state/ledger-state.js'
 import { createEventFilter, type FieldFilter } from './event-filter.js'
-import { type DecodedEvent, eventsIn, type LedgerEvent } from './events.js'
+import { type DecodedEvent, eventsIn } from './events.js'
 import { indexedVersions } from './indexed-versions.js'
 import { type LedgerTransaction, wholeTransactionAt } from './ledger-transaction.js'
 
@@ -70,7 +70,7 @@ export function eventsOfType(
   type: TypeTag,
   options: FoundOptions,
   filters: readonly FieldFilter[] = [],
-): FoundPage<LedgerEvent> {
+): FoundPage<DecodedEvent> {
   // A slice has events of any type only of its members.
   state.source.sliced?.expectListed(EVERYTHING, state.version)
   const writer = new ByteWriter()

@@ -119,9 +119,9 @@ function withStateValues({ transactions }: LedgerState, version: bigint, writeSe
 
 /** What renders the values of a version. */
 export function renderContextAt(state: LedgerState, version: bigint): RenderContext {
-  const { types, views } = state.source
+  const { types, views, modules } = state.source
   const view = state.transactions.renderingViewAt(version)
-  return { view, types, interfaces: views.interfaces, hasher: hasherOf(state, version) }
+  return { view, types, modules, interfaces: views.interfaces, hasher: hasherOf(state, version) }
 }
 
 function hasherOf({ transactions }: LedgerState, version: bigint): LedgerHasher {

@@ -4,7 +4,13 @@ import { faultOfField } from '../graphql-fault.js'
 import type { Table } from '../table.js'
 
 /** The programs of the indexer that fill the tables which are answered here. */
-const PROCESSORS = ['default_processor', 'fungible_asset_processor', 'objects_processor', 'token_v2_processor']
+const PROCESSORS = [
+  'default_processor',
+  'events_processor',
+  'fungible_asset_processor',
+  'objects_processor',
+  'token_v2_processor',
+]
 
 interface ProcessorStatus {
   readonly processor: string

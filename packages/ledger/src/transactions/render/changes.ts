@@ -4,8 +4,9 @@ import { moduleAbi, readModuleInterface, readResourceGroup } from '@ledger-state
 import { visitWriteSet, type WriteOp } from '@ledger-state/proof/transactions'
 import { decodeStateKey, STATE_KEY_ADDRESS_AT, type StateKey } from '@ledger-state/type-tag'
 import { compareStructTags } from '../../groups/compare-struct-tags.js'
-import { resourceTypeToText } from '../../resources/resource-type-text.js'
+import { moveTypeToText, resourceTypeToText } from '../../resources/resource-type-text.js'
 import { hexText, jsonList, orUndefined, type RenderContext, valueToJson } from './render-context.js'
+import { type TableTypes, WrittenTables } from './written-tables.js'
 
 const ADDRESS_END = STATE_KEY_ADDRESS_AT + 32
 
@@ -25,9 +26,10 @@ export function changesToJson(context: RenderContext, writeSet: Uint8Array): str
     changes.push({ key, value, path: pathOf(key) })
   })
   changes.sort(compareChanges)
+  const tables = new WrittenTables(context, changes)
   const texts: string[] = []
   for (const change of changes) {
-    const members = orUndefined(() => changeMembers(context, change))
+    const members = orUndefined(() => changeMembers(context, tables, change))
     if (members) for (const text of members) texts.push(`{${text}}`)
   }
   return jsonList(texts)
@@ -47,12 +49,16 @@ function compareChanges(a: Change, b: Change): number {
 }
 
 /** Members of the changes that a write makes; undefined if one of them cannot be printed. */
-function changeMembers(context: RenderContext, { key, value }: Change): readonly string[] | undefined {
+function changeMembers(
+  context: RenderContext,
+  tables: WrittenTables,
+  { key, value }: Change,
+): readonly string[] | undefined {
   const decoded = decodeStateKey(key)
   const hash = hexText(context.hasher.hash('StateKey', key))
   switch (decoded.kind) {
     case 'tableItem':
-      return [tableItemMembers(decoded, hash, value)]
+      return [tableItemMembers(context, tables, decoded, hash, value)]
     case 'module':
     case 'resource':
     case 'resourceGroup': {
@@ -98,11 +104,30 @@ function moduleData(bytes: Uint8Array): string {
 }
 
 function tableItemMembers(
+  context: RenderContext,
+  tables: WrittenTables,
   { handle, key }: Extract<StateKey, { readonly kind: 'tableItem' }>,
   hash: string,
   value: Uint8Array | null,
 ): string {
   const place = `"state_key_hash":${hash},"handle":${hexText(handle)},"key":${hexText(key)}`
-  if (!value) return `${place},"data":null,"type":"delete_table_item"`
-  return `${place},"value":${hexText(value)},"data":null,"type":"write_table_item"`
+  const data = tableItemData(context, tables.typesOf(handle), key, value) ?? 'null'
+  if (!value) return `${place},"data":${data},"type":"delete_table_item"`
+  return `${place},"value":${hexText(value)},"data":${data},"type":"write_table_item"`
+}
+
+/** The decoded key and value of an item; undefined if the types are not known, or the bytes do not fit them. */
+function tableItemData(
+  context: RenderContext,
+  types: TableTypes | undefined,
+  key: Uint8Array,
+  value: Uint8Array | null,
+): string | undefined {
+  if (!types) return undefined
+  const keyJson = valueToJson(context, types.keyType, key)
+  const valueJson = value ? valueToJson(context, types.valueType, value) : undefined
+  if (keyJson === undefined || (value && valueJson === undefined)) return undefined
+  const keyMembers = `"key":${keyJson},"key_type":${JSON.stringify(moveTypeToText(types.keyType))}`
+  if (!value) return `{${keyMembers}}`
+  return `{${keyMembers},"value":${valueJson},"value_type":${JSON.stringify(moveTypeToText(types.valueType))}}`
 }

@@ -11,11 +11,16 @@ const NO_KEY = '"guid":{"creation_number":"0","account_address":"0x0"},"sequence
  * printed as hex.
  */
 export function eventMembers(context: RenderContext, { key, type, data }: ContractEvent): string {
-  const decoded = valueToJson(context, type, data) ?? `"${bytesToHex(data)}"`
+  const decoded = eventData(context, { type, data })
   const stream = key
     ? `"guid":{"creation_number":"${key.creationNumber}","account_address":"${addressToShortHex(key.address)}"},"sequence_number":"${key.sequenceNumber}"`
     : NO_KEY
   return `${stream},"type":${JSON.stringify(moveTypeToText(type))},"data":${decoded}`
+}
+
+/** The data of an event as JSON; the hex of its bytes if they cannot be decoded. */
+export function eventData(context: RenderContext, { type, data }: Pick<ContractEvent, 'type' | 'data'>): string {
+  return valueToJson(context, type, data) ?? `"${bytesToHex(data)}"`
 }
 
 /** An event as JSON. */

@@ -2,6 +2,7 @@ import { bytesToHex, isLedgerStateError } from '@ledger-state/core'
 import type { StateView } from '@ledger-state/engine'
 import type { LedgerHasher } from '@ledger-state/proof'
 import type { TypeTag } from '@ledger-state/type-tag'
+import type { ModuleCache } from '../../caches/module-cache.js'
 import type { ModuleInterfaces } from '../../caches/module-interfaces.js'
 import { isTypeFault } from '../../types/type-faults.js'
 import type { TypeResolver } from '../../types/type-resolver.js'
@@ -12,6 +13,7 @@ export interface RenderContext {
   readonly view: StateView
   readonly types: TypeResolver
   readonly interfaces: ModuleInterfaces
+  readonly modules: ModuleCache
   /** Hasher of the ledger, for the hashes of state keys. */
   readonly hasher: LedgerHasher
 }
