@@ -58,6 +58,7 @@ export const usage = declareErrors('usage', {
     return [`--only ${JSON.stringify(clip(file))}: ${why}`, {}, cause]
   },
   fromAboveTo: (from: bigint, to: bigint) => `--from ${from} is above --to ${to}`,
+  besideRange: (option: string) => `--range and ${option} contradict each other: ledger-state ingest --help`,
   fromWithSince: () =>
     '--from and --since both set where to begin (--since also ingests the state there); give only one of them',
   timeWithoutSince: (words: string) => `--to ${words} is a time; a time needs --since`,

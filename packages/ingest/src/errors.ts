@@ -47,6 +47,20 @@ export function storeNotEmpty(stateVersion: bigint, latestVersion: bigint): Inge
   return new LedgerStateError('store_not_empty', message)
 }
 
+export const rangeErrors = declareErrors('invalid_argument', {
+  noProofs: (place: string) =>
+    `${place}: the source does not prove its versions, so a range of them cannot be joined with others`,
+  beginsWithState: (place: string) =>
+    `${place}: the source begins with a state; a range is filled from the transactions of a backup`,
+  otherStore: (from: bigint, to: bigint) =>
+    `the store is not the range ${from}-${to}: fill the range into an empty folder`,
+  storeOfRange: (from: bigint, to: bigint) =>
+    `the store has the range ${from}-${to} of a ledger: continue it with this range, or join it with others`,
+  otherTransactions: () =>
+    'the store keeps other parts of transactions than this ingest: give the options that it was begun with',
+  nothingInRange: (from: bigint, to: bigint) => `no block begins in the range ${from}-${to}`,
+})
+
 export const versionGap = declareErrors('version_gap', {
   gapAfterStore: (place: string, found: bigint, expected: bigint) => [
     `${place}: expected version ${expected}, the next one of the store; found version ${found}`,

@@ -21,6 +21,7 @@ const ranges = fc.record(
   { requiredKeys: ['version', 'waypoint', 'ending', 'epoch', 'power'] },
 )
 const contradictions = fc.record({ version: u64s, epoch: u64s })
+const rangesOfLedger = fc.record({ from: u64s, to: u64s, before: optional(sources), kept: fc.nat({ max: 255 }) })
 const marks = fc.record({
   isUnproven: fc.boolean(),
   source: optional(sources),
@@ -30,6 +31,7 @@ const marks = fc.record({
   signed: optional(ranges),
   contradicted: optional(contradictions),
   pending: fc.array(fc.tuple(fc.uint8Array(), fc.uint8Array()), { maxLength: 4 }),
+  range: optional(rangesOfLedger),
 })
 
 it('a mark is read as it was written', () => {

@@ -20,6 +20,18 @@ export interface CommitMark extends ResumeToken {
    * commit makes them, unless its source is another store.
    */
   readonly pending: readonly PendingWrite[]
+  /** The range of versions of a store that is filled with only a part of a ledger, to be joined with others. */
+  readonly range?: RangeOfLedger | undefined
+}
+
+/** A range of versions that was asked for. It begins and ends with blocks: those that begin within it are its. */
+export interface RangeOfLedger {
+  readonly from: bigint
+  readonly to: bigint
+  /** Mark of the source before the first version; undefined for version 0. */
+  readonly before: Uint8Array | undefined
+  /** What is kept of transactions: a number, so that only ranges of the same kind are joined. */
+  readonly kept: number
 }
 
 /** Key and value of a write that the next commit makes. */
@@ -57,7 +69,7 @@ export interface Contradiction {
   readonly epoch: bigint
 }
 
-const MAGIC = textBytes('LSMARK\0\x06')
+const MAGIC = textBytes('LSMARK\0\x07')
 
 const NOTHING: CommitMark = {
   isUnproven: true,
@@ -72,7 +84,7 @@ const NOTHING: CommitMark = {
 
 /** Writes a mark, with the mark of the source at its end. */
 export function encodeCommitMark(mark: CommitMark): Uint8Array {
-  const { isUnproven, source, writesHash, wholeHash, hashSalt, signed, contradicted, pending } = mark
+  const { isUnproven, source, writesHash, wholeHash, hashSalt, signed, contradicted, pending, range } = mark
   const writer = new ByteWriter().bytes(MAGIC).bool(isUnproven)
   writeOptional(writer, writesHash, (hash) => writer.bytes(hash))
   writeOptional(writer, wholeHash, (hash) => writer.bytes(hash))
@@ -81,6 +93,10 @@ export function encodeCommitMark(mark: CommitMark): Uint8Array {
   writeOptional(writer, contradicted, ({ version, epoch }) => writer.u64(version).u64(epoch))
   writer.u32(pending.length)
   for (const [key, value] of pending) writer.byteString(key).byteString(value)
+  writeOptional(writer, range, ({ from, to, before, kept }) => {
+    writer.u64(from).u64(to).u8(kept)
+    writeOptional(writer, before, (bytes) => writer.byteString(bytes))
+  })
   if (source) writer.bytes(source)
   return writer.toBytes()
 }
@@ -99,8 +115,10 @@ export function decodeCommitMark(mark: Uint8Array | undefined): CommitMark {
   const signed = readOptional(reader, () => readSigned(reader))
   const contradicted = readOptional(reader, () => ({ version: reader.readU64(), epoch: reader.readU64() }))
   const pending = Array.from({ length: reader.readU32() }, (): PendingWrite => [readBytes(reader), readBytes(reader)])
+  const range = readOptional(reader, () => readRange(reader))
   const source = reader.remaining > 0 ? Uint8Array.from(reader.readBytes(reader.remaining)) : undefined
-  return { isUnproven, source, writesHash, wholeHash, hashSalt, signed, contradicted, pending }
+  const content = { isUnproven, source, writesHash, wholeHash, hashSalt, signed, contradicted, pending }
+  return range ? { ...content, range } : content
 }
 
 function writeSigned(writer: ByteWriter, range: SignedRange): void {
@@ -120,6 +138,11 @@ function readSigned(reader: ByteReader): SignedRange {
     wholeHash: readOptional(reader, () => Uint8Array.from(reader.readBytes(WRITES_HASH_LENGTH))),
   }))
   return resume ? { ...range, resume } : range
+}
+
+function readRange(reader: ByteReader): RangeOfLedger {
+  const [from, to, kept] = [reader.readU64(), reader.readU64(), reader.readU8()]
+  return { from, to, kept, before: readOptional(reader, () => readBytes(reader)) }
 }
 
 function readBytes(reader: ByteReader): Uint8Array {

@@ -7,6 +7,7 @@ export {
   decodeCommitMark,
   encodeCommitMark,
   type PendingWrite,
+  type RangeOfLedger,
   type ResumeToken,
   type SignedRange,
   WRITES_HASH_LENGTH,

@@ -1,9 +1,43 @@
 import { declareErrors, LedgerStateError } from '@ledger-state/core'
 
 /** Error codes of fetching a snapshot, in addition to the codes of the store. */
-export type ReplicationErrorCode = 'source_failed' | 'store_corrupt'
+export type ReplicationErrorCode =
+  | 'source_failed'
+  | 'store_corrupt'
+  | 'invalid_argument'
+  | 'version_gap'
+  | 'ledger_fork'
+  | 'chain_id_mismatch'
 
 type ReplicationError = LedgerStateError<ReplicationErrorCode>
+
+export const rangeErrors = {
+  ...declareErrors('invalid_argument', {
+    notARange: (path: string) =>
+      `the store in ${path} was not filled with a range: ledger-state ingest BACKUP --range FROM-TO --data-dir ${path}`,
+    notFinished: (path: string, range: string) =>
+      `the range in ${path} is not finished: run ledger-state ingest BACKUP --range ${range} --data-dir ${path} again`,
+    otherTransactions: (before: string, next: string) =>
+      `${before} and ${next} keep other parts of transactions: fill both with the same --keep-transactions`,
+    overlap: (before: string, next: string, version: bigint) => `${before} and ${next} both have version ${version}`,
+  }),
+  ...declareErrors('version_gap', {
+    gap: (before: string, next: string, expected: bigint, found: bigint) => [
+      `${next} begins with version ${found}, but ${before} ends with version ${expected - 1n}: fill what is between, ledger-state ingest BACKUP --range ${expected}-${found - 1n}`,
+      { expected, found },
+    ],
+  }),
+  ...declareErrors('ledger_fork', {
+    otherLedger: (before: string, next: string, version: bigint) => [
+      `${next} does not continue the ledger of ${before}: the accumulator before version ${version} is another one`,
+      { version },
+    ],
+  }),
+  ...declareErrors('chain_id_mismatch', {
+    otherChain: (next: string, found: bigint, before: string, held: bigint) =>
+      `${next} has chain ${found}, ${before} has chain ${held}`,
+  }),
+}
 
 export const sourceFailed = declareErrors('source_failed', {
   notAFeed: (url: string, found: string) =>
@@ -27,4 +61,11 @@ export const sourceFailed = declareErrors('source_failed', {
 
 export function snapshotDamaged(url: string, problems: readonly string[]): ReplicationError {
   return new LedgerStateError('store_corrupt', `the snapshot of ${url} is damaged: ${problems.join('; ')}`)
+}
+
+export function joinedDamaged(path: string, problems: readonly string[]): ReplicationError {
+  return new LedgerStateError(
+    'store_corrupt',
+    `the store that was joined for ${path} is damaged: ${problems.join('; ')}`,
+  )
 }

@@ -32,6 +32,7 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   'trust keep-tree': async () => (await import('./trust.js')).trustKeepTreeCommand,
   'trust reject-unsigned': async () => (await import('./trust.js')).trustRejectUnsignedCommand,
   snapshot: async () => (await import('./snapshot.js')).snapshotCommand,
+  'segments join': async () => (await import('./segments-join.js')).segmentsJoinCommand,
   'store create': async () => (await import('./store-create.js')).storeCreateCommand,
   export: async () => (await import('./export.js')).exportCommand,
   config: async () => (await import('./config.js')).configCommand,

@@ -1,13 +1,13 @@
 import { openSource } from '@ledger-state/feed'
-import type { Command } from '../config/command.js'
+import type { Command, CommandInput } from '../config/command.js'
 import { option, parseWhole, switchOption } from '../config/option.js'
-import { ingestSettings } from '../config/settings.js'
+import { settings as allSettings, ingestSettings } from '../config/settings.js'
 import { parseWindowBound } from '../config/window-bound.js'
-import { usage } from '../errors.js'
+import { usage, usageError } from '../errors.js'
 import { ingestInto, notice, openToIngest, parseIngestSettings, proveSource } from '../ingest/ingest-into.js'
 import { announceWindow, describeWindow, sourceFolderOf } from '../ingest/window-of-backup.js'
 import { rememberedHashSalt } from '../stores/remembered-hash-salt.js'
-import { placeIfNamed, storeOptions, storePlace } from '../stores/store-place.js'
+import { placeIfNamed, type StorePlace, storeOptions, storePlace } from '../stores/store-place.js'
 import { listenForStop } from '../terminal/stop-signal.js'
 
 const fromOption = option('from', 'VERSION', 'first version to ingest, for an empty store', parseWhole)
@@ -15,10 +15,26 @@ const toOption = option('to', 'VERSION|TIME', 'last version to ingest; with --si
   parseWindowBound(text),
 )
 const followOption = switchOption('follow', 'wait for the next versions of a node, until stopped')
+const rangeOption = option(
+  'range',
+  'FROM-TO',
+  'fill an empty store with the blocks that begin within a range of versions, to be joined with others (ledger-state segments join)',
+  parseRange,
+)
 const dryRunOption = switchOption(
   'dry-run',
   'only read and prove the source; with --since, only say what would be fetched; needs no store',
 )
+
+/** @throws `usage` */
+function parseRange(text: string): { readonly from: bigint; readonly to: bigint } {
+  const [, from, to] = /^(\d+)-(\d+)$/.exec(text) ?? []
+  if (from === undefined || to === undefined)
+    throw usageError(`${JSON.stringify(text)} is not FROM-TO, such as 0-999999`)
+  const range = { from: parseWhole(from), to: parseWhole(to) }
+  if (range.from > range.to) throw usage.fromAboveTo(range.from, range.to)
+  return range
+}
 
 export const ingestCommand: Command = {
   name: 'ingest',
@@ -37,13 +53,14 @@ node.`,
         'genesis blob, ledger feed (.ndjson, .gz, .zst), folder of a backup or of a state snapshot, one in a bucket (s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or its URL), or URL of a node (…/v1)',
     },
   ],
-  options: [...storeOptions, ...ingestSettings, fromOption, toOption, followOption, dryRunOption],
+  options: [...storeOptions, ...ingestSettings, fromOption, toOption, rangeOption, followOption, dryRunOption],
   examples: [
     'ledger-state ingest mainnet.genesis.blob --data-dir data/mainnet',
     'ledger-state ingest backup/state_epoch_1000_ver_638021.36d1 --data-dir data/mainnet',
     'ledger-state ingest backup --data-dir data/mainnet --retain 10000000',
     'ledger-state ingest s3://bucket/e1 --data-dir data/mainnet --retain 10000000',
     'ledger-state ingest https://node.example/v1 --data-dir data/mainnet --follow',
+    'ledger-state ingest backup --network mainnet --range 0-999999 --data-dir data/range-0',
     'ledger-state ingest backup --dry-run --waypoint "$(cat waypoint.txt)"',
   ],
   async run(input) {
@@ -57,6 +74,8 @@ node.`,
     if (from !== undefined && to !== undefined && from > to) throw usage.fromAboveTo(from, to)
     const isDryRun = input.get(dryRunOption)
     const place = isDryRun ? placeIfNamed(input) : storePlace(input, 'ingest')
+    const range = input.get(rangeOption)
+    if (range) expectRangeAlone(input, place)
     const hashSalt = settings.source.hashSalt ?? (place && (await rememberedHashSalt(place)))
     const given = { ...settings, source: { ...settings.source, hashSalt } }
     const stop = listenForStop()
@@ -78,6 +97,29 @@ node.`,
     const reopen = () => openSource(location, { ...given.source, follow, signal: stop.signal })
     const openAgain = () => openToIngest(location, { ...given.source, window, sourceFolder }, stop)
     const following = follow && { reopen, untilStopped: to === undefined }
-    await ingestInto(place!, source, { ...given, hashSalt, ...following, location, openAgain, from, to, stop })
+    await ingestInto(place!, source, { ...given, hashSalt, ...following, location, openAgain, from, to, range, stop })
   },
+}
+
+/** Options that a range leaves no room for, because they depend on versions before it, or bound the ingest otherwise. */
+const WITHOUT_RANGE = [
+  fromOption,
+  toOption,
+  allSettings.since,
+  allSettings.retain,
+  allSettings.retainTransactions,
+  allSettings.only,
+  allSettings.onlyAccount,
+  allSettings.onlyTable,
+  allSettings.onlyType,
+] as const
+
+function expectRangeAlone(input: CommandInput, place: StorePlace | undefined): void {
+  for (const option of WITHOUT_RANGE) {
+    if (input.get<unknown>(option) !== undefined) throw usage.besideRange(`--${option.name}`)
+  }
+  for (const option of [followOption, dryRunOption, allSettings.assumeEmptyBase]) {
+    if (input.get(option)) throw usage.besideRange(`--${option.name}`)
+  }
+  if (place?.kind === 'database') throw usage.besideRange('--store')
 }

@@ -189,7 +189,11 @@ export async function ingestInto(
     const restoreFolder = place.kind === 'folder' ? rememberFolder(place.dataDir) : () => {}
     // A store that follows a node may be served meanwhile, and readers take as much memory as this process.
     const memtableBytes = reopen ? undefined : ingestTableBytes(memoryBytes())
-    const engine = await openWriter(place, { compressHistory: true, memtableBytes })
+    const engine = await openWriter(place, {
+      compressHistory: true,
+      memtableBytes,
+      part: options.range !== undefined,
+    })
     let isIngested = false
     try {
       const progress = createIngestProgress(process.stderr, 'ingesting', reopen ? undefined : source)
@@ -210,7 +214,13 @@ export async function ingestInto(
       isIngested = ledger !== undefined || signal !== undefined
       if (!ledger && !signal) throw noLedgerErrors.nothingIngested(source.description)
       if (signal && !untilStopped) throw stoppedBy(signal, `${what}; ${holds}; run the same command again to resume`)
-      if (memtableBytes && engine.kind === 'sync' && !signal) await mergeWithProgress(engine, process.stderr)
+      if (memtableBytes && engine.kind === 'sync' && !signal) {
+        await mergeWithProgress(engine, process.stderr)
+        if (options.range) {
+          notice('making one segment of all files: it can then be joined with other ranges')
+          await engine.compact()
+        }
+      }
       notice(`${signal ? 'stopped' : 'ingested'}: ${what}; ${holds}`)
       const status = await readSliceStatus(engine)
       if (status) notice(describeSlice(status))

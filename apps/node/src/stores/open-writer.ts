@@ -4,7 +4,7 @@ import { openDatabaseWriter } from './open-database.js'
 import type { StorePlace } from './store-place.js'
 
 /** Options for opening a writer. Those of the engine apply only to stores in folders. */
-export interface OpenWriterOptions extends Pick<WriterOptions, 'compressHistory' | 'memtableBytes'> {
+export interface OpenWriterOptions extends Pick<WriterOptions, 'compressHistory' | 'memtableBytes' | 'part'> {
   /** Whether to create an empty store if there is none; true by default. */
   readonly create?: boolean
 }

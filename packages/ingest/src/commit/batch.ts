@@ -5,6 +5,8 @@ import { ACCUMULATOR_ROOT_KEY, CHECKPOINT_KEY, STATE_ROOT_KEY } from '@ledger-st
 // Most versions, writes and bytes of a full batch. A batch becomes durable with one flush of the disk, and a crash may
 // cost one batch. A full batch waits for the end of its block, so that readers see whole blocks, unless the block is
 // longer than `OVERFULL_BATCHES` batches.
+/** Name of the variable with which tests make batches short. */
+const LIMIT_VARIABLE = 'LEDGER_STATE_BATCH_VERSIONS'
 const BATCH_VERSIONS = 1_000
 const BATCH_WRITES = 10_000
 const BATCH_BYTES = 16 * 1024 * 1024
@@ -20,6 +22,7 @@ export interface TakenBatch {
 
 /** Versions that are committed together. */
 export class Batch {
+  readonly #mostVersions = Number(process.env[LIMIT_VARIABLE] ?? BATCH_VERSIONS)
   #versions: VersionWrites[] = []
   #whole: VersionWrites[] = []
   #writes = 0
@@ -39,7 +42,7 @@ export class Batch {
 
   #holds(batches: number): boolean {
     return (
-      this.#versions.length >= batches * BATCH_VERSIONS ||
+      this.#versions.length >= batches * this.#mostVersions ||
       this.#writes >= batches * BATCH_WRITES ||
       this.#bytes >= batches * BATCH_BYTES
     )

@@ -15,6 +15,13 @@ export interface IngestOptions {
   readonly from?: bigint | undefined
   /** Last version to ingest. */
   readonly to?: bigint | undefined
+  /**
+   * Range of versions with which an empty store is filled, to be joined with stores of other ranges: all blocks that begin
+   * within it. It takes the place of `from` and `to`, and needs a source that proves its versions. The store has no index
+   * of holdings and no hash of all writes, which depend on earlier versions. It has commits of the same versions however
+   * often the ingest is stopped.
+   */
+  readonly range?: { readonly from: bigint; readonly to: bigint } | undefined
   /** Chain id, for a source that does not carry it. */
   readonly chainId?: bigint | number | undefined
   /** Whether an empty store may begin above version 0 without a state, as if nothing had been written before. */

@@ -35,10 +35,13 @@ import { CountedIngest, type IngestCounters } from './counters.js'
 import { expectSameVersion } from './expect-same-version.js'
 import { HoldingsKeeper } from './holdings-keeper.js'
 import type { IngestOptions } from './ingest-options.js'
+import { RangeFill } from './range-fill.js'
 import { TransactionKeeper } from './transaction-keeper.js'
 import { ValuesBefore } from './values-before.js'
 import { withPlace } from './with-place.js'
 
+/** Bounds of an ingest that a range bounds. */
+const NO_BOUNDS = { from: undefined, to: undefined } as const
 /** Time that a live source has for the rest of a block once the ingest is stopped. */
 const BLOCK_END_PATIENCE_MS = 2_000
 
@@ -113,6 +116,8 @@ class Ingest {
   #endingsLeft: readonly PackedEpochChange[] = []
   /** Filter of a slice; undefined if everything is kept. */
   #filter: SliceFilter | undefined
+  /** The range that is filled; undefined if everything is. */
+  #range: RangeFill | undefined
 
   constructor(engine: AsyncStateWriter, source: LedgerSource, options: IngestOptions, counters: CountedIngest) {
     this.#engine = engine
@@ -120,7 +125,7 @@ class Ingest {
     this.#options = options
     this.#counters = counters
     this.#holdings = new HoldingsKeeper({
-      isWanted: options.holdings !== false,
+      isWanted: options.holdings !== false && options.range === undefined,
       onNotice: (message) => this.#notice(message),
     })
   }
@@ -128,6 +133,7 @@ class Ingest {
   async run(): Promise<void> {
     const [engine, source, options, counters] = [this.#engine, this.#source, this.#options, this.#counters]
     expectSameChain(this.#chainIds, source.position)
+    this.#range = await RangeFill.open(engine, source, options)
     try {
       this.#endingsLeft = await compareWithSigned(engine, source)
       this.#filter = await SliceFilter.open(engine, source, options.only?.spec)
@@ -138,13 +144,14 @@ class Ingest {
         )
       if (!this.#isStopped) await this.#commitVersions()
     } catch (error) {
-      await this.#flush()
+      if (!this.#range) await this.#flush()
       if (isLedgerStateError(error, 'unsigned_contradicted')) await keepContradiction(engine, error.fields)
       throw error
     } finally {
       options.progress?.finish()
     }
-    await this.#flush()
+    // A part of a batch would make the commits of a range depend on when it was stopped.
+    if (!this.#range) await this.#flush()
     while (!this.#isStopped && !(await this.#prune(PRUNE_TURN_ENTRIES)));
   }
 
@@ -153,7 +160,8 @@ class Ingest {
   }
 
   async #commitVersions(): Promise<void> {
-    const { from, to } = this.#options
+    const range = this.#range
+    const { from, to } = range ? NO_BOUNDS : this.#options
     const held = this.#engine.ledger
     let expected = held && held.latestVersion + 1n
     if (expected !== undefined && from !== undefined && from > expected) throw versionGap.gapBeforeFirst(from, expected)
@@ -165,12 +173,17 @@ class Ingest {
     const transactions = await this.#transactionKeeper()
     this.#transactions = transactions
     // The source begins with the newest version of the store, so that the two can be compared.
-    for await (const record of this.#source.versions(await this.#readingFrom(held?.latestVersion ?? from))) {
+    for await (const record of this.#source.versions(
+      await this.#readingFrom(held?.latestVersion ?? range?.readFrom ?? from),
+    )) {
+      if (isStopping && range) return
       if (isStopping && record.block) return await this.#flush(mark)
       if (expected === undefined) {
-        if (record.version < (from ?? 0n) || !this.#mayBeginAt(record)) continue
+        const begins = range ? range.beginsWith(record) : record.version >= (from ?? 0n) && this.#mayBeginAt(record)
+        if (!begins) continue
         expected = record.version
       }
+      if (range?.endsBefore(record)) return await this.#flush(range.markBefore)
       if (record.version === held?.latestVersion) await this.#expectHeld(record)
       if (record.version > expected) throw versionGap.gapAfterStore(this.#source.position, record.version, expected)
       if (record.version === expected) {
@@ -178,9 +191,11 @@ class Ingest {
         await this.#take(record, transactions, mark)
       }
       isStopping = this.#isStopped
+      range?.passed(record)
       if (isEnough() || (isStopping && this.#batch.isEmpty)) break
       if (isStopping || this.#batch.isFull) mark = this.#source.mark
     }
+    if (range && !this.#isStopped) await this.#flush()
   }
 
   /** Expects that the newest version of the store is the same in the source. @throws `ledger_fork` */
@@ -205,8 +220,8 @@ class Ingest {
     const state = await this.#engine.snapshot()
     const marks = state.ledger && (await state.at().load([TRANSACTIONS_KEY, WHOLE_TRANSACTIONS_KEY, RETAINED_KEY]))
     return new TransactionKeeper({
-      isKept: marks?.[0] !== undefined,
-      isWhole: marks?.[1] !== undefined,
+      isKept: marks?.[0] !== undefined || this.#range?.keeps('summary') === true,
+      isWhole: marks?.[1] !== undefined || this.#range?.keeps('whole') === true,
       asked: this.#options.keepTransactions ?? 'none',
       slice: this.#filter,
       areRetained: this.#options.retainTransactions !== undefined,
@@ -331,7 +346,7 @@ class Ingest {
   async #indexAndHash(complete: readonly VersionWrites[], { state, mark }: HeldStore): Promise<HashedVersions> {
     const values = new ValuesBefore()
     const index = await this.#holdings.prepare(state, complete, values)
-    const isHashed = !mark || mark.writesHash !== undefined
+    const isHashed = !this.#range && (!mark || mark.writesHash !== undefined)
     if (isHashed) for (const key of deletedKeys(complete)) values.ask(keyName(key), key)
     await values.load(state)
     const versions = index()
@@ -368,6 +383,7 @@ class Ingest {
       signed: this.#signedUpTo(version, state.ledger, mark),
       contradicted: undefined,
       pending: this.#source.isStore ? (mark?.pending ?? []) : [],
+      range: this.#range?.mark,
     })
   }
 

@@ -8,7 +8,16 @@ import type { ReadOptions, Table } from './table.js'
 const WHOLE = { start: undefined, end: undefined }
 
 /** Names of the records of the database `meta`. */
-const META_NAMES = new Set(['layout', 'store-id', 'ledger', 'mark', 'truncations', 'importing', 'import-mark'])
+const META_NAMES = new Set([
+  'layout',
+  'store-id',
+  'segments-id',
+  'ledger',
+  'mark',
+  'truncations',
+  'importing',
+  'import-mark',
+])
 
 /**
  * Checks the names of the records of the database `meta`, though some may be absent: a damaged page has a name that no

@@ -106,6 +106,10 @@ export class SegmentFiles {
       if (Buffer.compare(reader.summary.sha256, sha256) !== 0) {
         throw storeCorruptErrors.segmentDamaged(path, 0, 'the file is not the one that the catalog names')
       }
+      // Its filter would be asked with another hash.
+      if (reader.identity.storeId !== this.#store.segmentsId) {
+        throw storeCorruptErrors.segmentDamaged(path, 0, 'the file belongs to another store')
+      }
       return opened
     } catch (error) {
       // A merge may remove it at any moment.

@@ -36,7 +36,13 @@ function cutsOf(random: Random, versions: readonly VersionWrites[]): number[] {
 
 async function fill(path: string, versions: readonly VersionWrites[], random: Random, options: Partial<WriterOptions>) {
   const open = () =>
-    openStateEngine({ path, durability: 'none', memtableBytes: random.pick([4_000, 100_000]), ...options })
+    openStateEngine({
+      path,
+      durability: 'none',
+      verifyReads: true,
+      memtableBytes: random.pick([4_000, 100_000]),
+      ...options,
+    })
   let engine = open()
   for (let at = 0; at < versions.length; ) {
     const count = 1 + random.below(20)
@@ -85,13 +91,13 @@ it('parts that are filled independently, joined, answer as a store that was fill
       parts.push(await fillPart(place(`part ${at}`), versions.slice(from, cuts[at + 1]), random))
     }
     await joinInto(place('joined'), parts)
-    const reader = openStateEngineReader({ path: place('joined') })
+    const reader = openStateEngineReader({ path: place('joined'), verifyReads: true })
     expect(answersOf(reader)).toEqual(answersOf(whole))
     expect((await reader.check()).problems).toEqual([])
     await reader.close()
     // It goes on as a store does.
     const next = [record(versions.length, [[bytes('key 1'), bytes('next')]], versions.length)]
-    const writer = openStateEngine({ path: place('joined') })
+    const writer = openStateEngine({ path: place('joined'), verifyReads: true })
     for (const engine of [writer, whole]) await engine.commit(next, CHAIN)
     expect(answersOf(writer)).toEqual(answersOf(whole))
     await writer.merge()

@@ -1,0 +1,77 @@
+import { isLedgerStateError } from '@ledger-state/core'
+import { joinRanges } from '@ledger-state/replication'
+import { openStateEngineReader } from '@ledger-state/state-engine'
+import type { Command } from '../config/command.js'
+import { readHashSalt } from '../config/hash-salt.js'
+import { switchOption, textOption } from '../config/option.js'
+import { settings } from '../config/settings.js'
+import { stoppedBy, usageError } from '../errors.js'
+import { auditStateRoot } from '../stores/audit-state-root.js'
+import { formatBytes, formatDuration, formatShare } from '../terminal/amounts.js'
+import { writeNotice } from '../terminal/notice.js'
+import { createProgressLine } from '../terminal/progress-line.js'
+import { listenForStop } from '../terminal/stop-signal.js'
+
+const intoOption = textOption('into', 'OUT', 'folder of the joined store; nothing may be there')
+const stateRootOption = switchOption(
+  'check-state-root',
+  'compute the root of the newest state, and compare it with the ledger’s',
+  true,
+)
+
+export const segmentsJoinCommand: Command = {
+  name: 'segments join',
+  goesOn: true,
+  summary: 'Joins stores that ingest --range has filled into one store, by links of their files.',
+  details: `The ranges must follow each other, and may be given in any order. At each seam the accumulator of the ledger is compared; all files
+are read and compared with their checksums; at the end the root of the state is computed. The store gets its name when all of
+this is right. The joined store has no index of holdings: ledger-state index makes one.`,
+  arguments: [{ name: 'DIR', description: 'folders of the ranges', isRest: true }],
+  options: [intoOption, stateRootOption, settings.hashSalt],
+  required: [intoOption],
+  examples: ['ledger-state segments join data/range-0 data/range-1 --into data/mainnet'],
+  async run(input) {
+    const folders = input.rest()
+    if (folders.length === 0) throw usageError('segments join: name the folders of the ranges')
+    const into = input.required(intoOption)
+    const stop = listenForStop()
+    const began = performance.now()
+    const line = createProgressLine(process.stderr)
+    try {
+      const joined = await joinRanges(folders, into, {
+        signal: stop.signal,
+        onProgress: (bytes, total) =>
+          line.update((seconds) => {
+            const amount = `${formatBytes(bytes)} of ${formatBytes(total)}`
+            return `joining: ${amount}, ${formatShare(bytes, total, seconds)}`
+          }),
+        verify: async (folder) => {
+          line.finish()
+          if (input.get(stateRootOption)) await verifyRoot(folder, readHashSalt(input), stop.signal)
+        },
+      })
+      const seconds = (performance.now() - began) / 1_000
+      const what = `versions ${joined.firstVersion} to ${joined.lastVersion}, joined from ${joined.stores} stores`
+      process.stdout.write(`${into} holds ${what} in ${formatDuration(seconds)}\n`)
+    } catch (error) {
+      const signal = stop.by()
+      throw signal ? stoppedBy(signal, `nothing is in ${into}; run the same command again`) : error
+    } finally {
+      line.finish()
+    }
+  },
+}
+
+/** @throws `state_root_differs` */
+async function verifyRoot(folder: string, hashSalt: string | undefined, signal: AbortSignal): Promise<void> {
+  const engine = openStateEngineReader({ path: folder })
+  try {
+    writeNotice(await auditStateRoot(engine, { kind: 'folder', dataDir: folder }, { hashSalt, signal }))
+  } catch (error) {
+    // A ledger without roots, and ranges that do not begin with the ledger.
+    if (!isLedgerStateError(error, 'state_root_unknown')) throw error
+    writeNotice(`the state is not verified: ${error.message}`)
+  } finally {
+    await engine.close()
+  }
+}

@@ -1,0 +1,99 @@
+import type { AsyncStateWriter } from '@ledger-state/engine'
+import type { LedgerSource, LedgerVersion } from '@ledger-state/feed'
+import { decodeCommitMark, type RangeOfLedger } from '@ledger-state/records'
+import { rangeErrors } from '../errors.js'
+import type { IngestOptions, KeptParts } from './ingest-options.js'
+
+const KEPT: readonly KeptParts[] = ['none', 'summary', 'whole']
+
+/**
+ * Bounds of a store that is filled with the blocks that begin in a range of versions, so that ranges which follow each other
+ * have each block once. The mark of the store says with which accumulator of the ledger it begins.
+ */
+export class RangeFill {
+  readonly #source: LedgerSource
+  readonly #from: bigint
+  readonly #to: bigint
+  readonly #kept: KeptParts
+  #mark: RangeOfLedger | undefined
+  #markBefore: Uint8Array | undefined
+
+  private constructor(
+    source: LedgerSource,
+    { from, to }: { readonly from: bigint; readonly to: bigint },
+    kept: KeptParts,
+    mark: RangeOfLedger | undefined,
+  ) {
+    this.#source = source
+    this.#from = from
+    this.#to = to
+    this.#kept = kept
+    this.#mark = mark
+  }
+
+  /**
+   * Begins or continues to fill a range; undefined if the options name none.
+   * @throws `invalid_argument` if the store has another range, or has one and the options name none
+   */
+  static async open(
+    engine: AsyncStateWriter,
+    source: LedgerSource,
+    { range, keepTransactions = 'none' }: IngestOptions,
+  ): Promise<RangeFill | undefined> {
+    const { ledger, mark } = await engine.snapshot()
+    const held = decodeCommitMark(mark).range
+    if (!range) {
+      if (held) throw rangeErrors.storeOfRange(held.from, held.to)
+      return undefined
+    }
+    if (source.base) throw rangeErrors.beginsWithState(source.position)
+    if (ledger && (held?.from !== range.from || held.to !== range.to)) {
+      throw rangeErrors.otherStore(range.from, range.to)
+    }
+    if (held && held.kept !== KEPT.indexOf(keepTransactions)) throw rangeErrors.otherTransactions()
+    return new RangeFill(source, range, keepTransactions, held)
+  }
+
+  /** Version from which the source is read into an empty store: that before the first, for the accumulator. */
+  get readFrom(): bigint {
+    return this.#from === 0n ? 0n : this.#from - 1n
+  }
+
+  /** What the mark of the store says of the range. */
+  get mark(): RangeOfLedger | undefined {
+    return this.#mark
+  }
+
+  /** Mark of the source after the version that was passed last, once the range may end there. */
+  get markBefore(): Uint8Array | undefined {
+    return this.#markBefore
+  }
+
+  /** Whether earlier ranges began to keep so much of transactions. */
+  keeps(parts: KeptParts): boolean {
+    return this.#from > 0n && this.#kept === parts
+  }
+
+  /** Whether the range begins with a version. @throws `invalid_argument` if the source proves nothing, or has no block in the range */
+  beginsWith({ version, block }: LedgerVersion): boolean {
+    const { mark } = this.#source
+    if (!mark) throw rangeErrors.noProofs(this.#source.position)
+    if (version >= this.#from && block) {
+      if (version > this.#to) throw rangeErrors.nothingInRange(this.#from, this.#to)
+      this.#mark = { from: this.#from, to: this.#to, before: this.#markBefore, kept: KEPT.indexOf(this.#kept) }
+      return true
+    }
+    this.#markBefore = mark
+    return false
+  }
+
+  /** Whether a version is the first after the range. */
+  endsBefore({ version, block }: LedgerVersion): boolean {
+    return version > this.#to && block !== undefined
+  }
+
+  /** Takes note of a version of the range. */
+  passed({ version }: LedgerVersion): void {
+    if (version >= this.#to) this.#markBefore = this.#source.mark
+  }
+}
