@@ -3,8 +3,9 @@ import { createLazy } from './components/lazy.tsx'
 import { SearchField } from './components/search-field.tsx'
 import { ThemeButton } from './components/theme-button.tsx'
 import { TimeMachine } from './components/time-machine.tsx'
+import { WaitingNotice } from './components/waiting-notice.tsx'
 import { route } from './state/location.ts'
-import type { View } from './state/route.ts'
+import { routeToHref, type View } from './state/route.ts'
 import { AccountView } from './views/account.tsx'
 import { ApiView } from './views/api.tsx'
 import { BalanceView } from './views/balance.tsx'
@@ -45,8 +46,9 @@ export function App() {
         <TimeMachine />
       </header>
       <main id="content" tabIndex={-1}>
-        <SoundView key={window.location.pathname} view={view} />
+        <SoundView key={routeToHref({ view, at: undefined }).split('?', 1)[0]} view={view} />
       </main>
+      <WaitingNotice />
     </>
   )
 }

@@ -105,14 +105,14 @@ export class PageBed {
     this.leave()
     this.answers(answering)
     this.#window.happyDOM.setURL(ORIGIN + path)
-    const [{ render, h }, { App }, { onLinkClick }, ledger] = await Promise.all([
+    const [{ render, h }, { App }, { onLinkClick, showHere }, ledger] = await Promise.all([
       import('preact'),
       import('../src/app.tsx'),
       import('../src/state/location.ts'),
       import('../src/state/ledger.ts'),
     ])
     for (const one of [ledger.newest, ledger.newestFailure, ledger.oldestTimestampUsec]) one.value = undefined
-    this.#window.dispatchEvent(new this.#window.Event('popstate'))
+    showHere()
     const place = document.body.appendChild(document.createElement('div'))
     document.addEventListener('click', onLinkClick)
     const unfollow = ledger.followLedger()
@@ -216,6 +216,15 @@ export class PageBed {
     await eventually(
       () => shown().includes(text),
       () => `${text} in the time machine, which shows: ${shown()}`,
+    )
+  }
+
+  /** Waits until the notice about a lost node, which keeps the view, has a text. */
+  async waitingShows(text: string): Promise<void> {
+    const shown = () => (document.querySelector('.waiting')?.textContent ?? '').replaceAll(/\s+/g, ' ')
+    await eventually(
+      () => (text === '' ? shown() === '' : shown().includes(text)),
+      () => `${text} in the notice, which shows: ${shown()}`,
     )
   }
 

@@ -19,6 +19,9 @@ export type SliceMember = Slice['members'][number]
 export type ErrorBody = Partial<Schemas['Error']>
 export type Resource = Schemas['Resource']
 
+/** Results of many reads of resources, in the order of the requests. */
+export type ResourcesBatch = AnswerOf<'get_resources_batch'>
+
 export type ModuleAnswer = Schemas['Module']
 
 /** Old and new value of a resource or module of an account; null if it does not exist. */

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { route } from '../state/location.ts'
 import { parseMoveType, withArguments } from '../state/move-type.ts'
 import type { ViewCall } from '../state/route.ts'
@@ -14,32 +15,44 @@ interface CallAnswerProps {
   readonly call: ViewCall
   /** Types of the results, as the module writes them, if they are known. */
   readonly results: readonly string[]
+  /** What comes below the answer. It is drawn once there is one, so that it stays where it is. */
+  readonly children?: ComponentChildren
 }
 
 const FIRST_RESULTS = 50
 
 /** The answer of a view function at the version of the page. */
-export function CallAnswer({ name, call, results }: CallAnswerProps) {
+export function CallAnswer({ name, call, results, children }: CallAnswerProps) {
   const answer = useAnswer<readonly unknown[]>({ path: '/view', at: route.value.at, body: callToBody(name, call) })
   const given = call.typeArguments.map(parseMoveType)
   if (answer === undefined) return <Loading />
-  if ('failure' in answer) return <FailureNotice failure={answer.failure} />
+  if ('failure' in answer) {
+    return (
+      <>
+        <FailureNotice failure={answer.failure} />
+        {children}
+      </>
+    )
+  }
   return (
-    <FirstItems items={answer.value} step={FIRST_RESULTS} what="results">
-      {(shown) => (
-        <dl class="members">
-          {shown.map((value, at) => (
-            <div key={at} class="member">
-              <dt>
-                {results[at] === undefined ? `result ${at}` : <TypeText text={withArguments(results[at], given)} />}
-              </dt>
-              <dd>
-                <ValueTree value={value} />
-              </dd>
-            </div>
-          ))}
-        </dl>
-      )}
-    </FirstItems>
+    <>
+      <FirstItems items={answer.value} step={FIRST_RESULTS} what="results">
+        {(shown) => (
+          <dl class="members">
+            {shown.map((value, at) => (
+              <div key={at} class="member">
+                <dt>
+                  {results[at] === undefined ? `result ${at}` : <TypeText text={withArguments(results[at], given)} />}
+                </dt>
+                <dd>
+                  <ValueTree value={value} />
+                </dd>
+              </div>
+            ))}
+          </dl>
+        )}
+      </FirstItems>
+      {children}
+    </>
   )
 }

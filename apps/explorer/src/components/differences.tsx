@@ -65,6 +65,8 @@ function DifferenceRow({ difference, amounts }: DifferenceRowProps) {
 /** A difference in the units of the metadata, with the amount that was added or taken. */
 function AmountDifference({ difference: { path, before, after }, amounts }: DifferenceRowProps) {
   if (!amounts) return null
+  // The place of the amount, until its asset is known.
+  if (!amounts.facts) return amounts.paths.includes(path) ? <small class="in-units">{'\u00a0'}</small> : null
   const [old, young] = [amountAt(amounts, path, before), amountAt(amounts, path, after)]
   if (old === undefined && young === undefined) return null
   const { symbol, decimals } = amounts.facts

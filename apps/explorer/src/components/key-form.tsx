@@ -11,6 +11,7 @@ interface KeyFormProps {
 /** A form made from the type of a key. */
 export function KeyForm({ type, onKey }: KeyFormProps) {
   const [json, setJson] = useState<string | undefined>(undefined)
+  const [isTried, setTried] = useState(false)
   return (
     <details class="card">
       <summary>Find one item by its key</summary>
@@ -18,13 +19,12 @@ export function KeyForm({ type, onKey }: KeyFormProps) {
         class="form"
         onSubmit={(event) => {
           event.preventDefault()
+          setTried(true)
           if (json !== undefined) onKey(json)
         }}
       >
-        <TypeField label="key" type={parseMoveType(type)} onJson={setJson} />
-        <button type="submit" disabled={json === undefined}>
-          Find
-        </button>
+        <TypeField label="key" type={parseMoveType(type)} onJson={setJson} isTried={isTried} />
+        <button type="submit">Find</button>
       </form>
     </details>
   )

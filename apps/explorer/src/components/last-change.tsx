@@ -9,7 +9,7 @@ export function LastChange({ path }: { readonly path: string }) {
   const to = at === undefined ? '' : `&to=${encodeURIComponent(at)}`
   const found = useAnswer<readonly ResourceChange[]>({ path: `${path}?limit=1${to}` })
   const change = found && 'value' in found ? found.value[0] : undefined
-  if (!change) return null
+  if (!change) return <small>{'\u00a0'}</small>
   return (
     <small>
       last changed at version {groupDigits(change.version)}

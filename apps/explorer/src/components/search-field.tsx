@@ -24,7 +24,9 @@ export function SearchField() {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
     if (step === 0 || targets.length === 0) return
     event.preventDefault()
-    setChosen((chosen + step + targets.length) % targets.length)
+    const next = (chosen + step + targets.length) % targets.length
+    setChosen(next)
+    document.getElementById(`target-${next}`)?.scrollIntoView({ block: 'nearest' })
   }
   return (
     <search class="search">
@@ -43,8 +45,8 @@ export function SearchField() {
           aria-expanded={targets.length > 0}
           aria-controls="targets"
           aria-activedescendant={targets.length > 0 ? `target-${chosen}` : undefined}
-          aria-label="Address, table, asset, type, module, version, time or block"
-          placeholder="Address, table, asset, type, module, version, time or block"
+          aria-label="Address, asset, name, module, function, table, type, version, time or block"
+          placeholder="Address, asset, name, module, function, version, time or block"
           value={text}
           onInput={(event) => {
             setText(event.currentTarget.value)
@@ -57,7 +59,7 @@ export function SearchField() {
             <div id="targets" role="listbox" aria-label="What this opens" tabIndex={-1}>
               {targets.map((target, place) => (
                 <div
-                  key={target.label}
+                  key={`${place} ${target.label}`}
                   id={`target-${place}`}
                   role="option"
                   tabIndex={-1}
@@ -80,7 +82,7 @@ export function SearchField() {
 
 function hintFor(text: string, found: Found | undefined): string {
   if (textToCandidates(text).length === 0) {
-    return 'an address, 0x…::module::Type, the name of an asset, a version, “block 300”, or a time'
+    return 'an address, a name of an asset, module, function or token, 0x…::module::Type, a version, “block 300”, or a time'
   }
   return found?.missing.join(' ') ?? ''
 }

@@ -5,18 +5,20 @@ import { groupDigits } from '../state/amount.ts'
 export function SignedFact({ trust }: { readonly trust: Trust }) {
   const { waypoint, signed_version: version, contradicted_version: contradicted } = trust
   return (
-    <div>
+    <div class="signed">
       <dt>Signed</dt>
       {waypoint === null || version === null ? (
-        <dd>no verified signatures</dd>
+        <dd class="signed-words">no verified signatures</dd>
       ) : (
-        <dd title={`from the waypoint ${waypoint}`}>
+        <dd class="signed-words" title={`from the waypoint ${waypoint}`}>
           to version {groupDigits(version)}
           {signersOf(trust)}
         </dd>
       )}
       {contradicted !== null && (
-        <dd>validators signed another ledger up to version {groupDigits(contradicted)}: the rest is not served</dd>
+        <dd class="signed-words">
+          validators signed another ledger up to version {groupDigits(contradicted)}: the rest is not served
+        </dd>
       )}
     </div>
   )

@@ -76,7 +76,8 @@ function PastMoment({ at }: { readonly at: string }) {
 function Slider({ onDrag }: { readonly onDrag: (version: string) => void }) {
   const head = newest.value
   const { at } = route.value
-  if (!head) return null
+  // Before the ledger is known, the axis has its place.
+  if (!head) return <input type="range" disabled aria-label="Version, from the oldest to the latest" />
   const [first, last] = [BigInt(head.oldestVersion), BigInt(head.version)]
   const span = last - first
   // Positions are fractions of the window, because versions may be larger than a number holds.

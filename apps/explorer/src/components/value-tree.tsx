@@ -29,7 +29,7 @@ export function ValueTree({ value, depth = 0, holder, amounts, path = '', openDe
     return amount === undefined ? (
       <TextValue text={value} />
     ) : (
-      <AmountValue units={value} amount={amount} of={amounts!} />
+      <AmountValue units={value} amount={amount} symbol={amounts!.facts!.symbol} />
     )
   }
   if (typeof value !== 'object') return <span class="value-number">{String(value)}</span>
@@ -119,12 +119,18 @@ function Member({ entry: [name, value], depth, holder, amounts, path, openDepth 
   )
 }
 
-function AmountValue({ units, amount, of }: { readonly units: string; readonly amount: string; readonly of: Amounts }) {
+interface AmountValueProps {
+  readonly units: string
+  readonly amount: string
+  readonly symbol: string
+}
+
+function AmountValue({ units, amount, symbol }: AmountValueProps) {
   return (
     <>
       <span class="value-text">{units}</span>{' '}
       <small class="in-units">
-        {amount} <bdi>{of.facts.symbol}</bdi>
+        {amount} <bdi>{symbol}</bdi>
       </small>
     </>
   )

@@ -1,16 +1,14 @@
 import type { StateHead } from '../api/state-head.ts'
 import { formatAge, formatMicroseconds, groupDigits } from '../state/amount.ts'
 import { timeTicks, timeTickText, versionTicks } from '../state/axis.ts'
+import { fitLabels, type Label } from '../state/fit-labels.ts'
 import { oldestTimestampUsec } from '../state/ledger.ts'
 import { route } from '../state/location.ts'
 import { positionOf } from '../state/position.ts'
 import { useVersionsAt } from '../state/use-versions-at.ts'
+import { useWidth } from '../state/use-width.ts'
 
 const MOST_TICKS = 6
-/** Distance from an end of the axis, as a part of it, below which a label would stick out. */
-const NEAR_END = 0.05
-/** Distance between labels below which they would touch. */
-const LEAST_DISTANCE = 0.1
 
 /** The window of the node: as a part of all versions, and enlarged, on an axis of versions and one of time. */
 export function WindowBar({ head }: { readonly head: StateHead }) {
@@ -56,19 +54,13 @@ function WholeLedger({ first, last }: { readonly first: bigint; readonly last: b
   )
 }
 
-interface Tick {
-  /** Place in the window, from 0 to 1. */
-  readonly place: number
-  readonly text: string
-}
-
 /** An axis. Its ends have the whole text, for visitors who do not see it. */
-function Axis({ name, ticks }: { readonly name: 'versions' | 'times'; readonly ticks: readonly Tick[] }) {
-  const align = (place: number) => (place < NEAR_END ? ' tick-first' : place > 1 - NEAR_END ? ' tick-last' : '')
+function Axis({ name, ticks }: { readonly name: 'versions' | 'times'; readonly ticks: readonly Label[] }) {
+  const { place: element, width } = useWidth()
   return (
-    <div class={`axis axis-${name}`} aria-hidden="true">
-      {ticks.map(({ place, text }) => (
-        <span key={text} class={`tick${align(place)}`} style={{ left: percent(place) }}>
+    <div class={`axis axis-${name}`} aria-hidden="true" ref={element}>
+      {fitLabels(ticks, width).map(({ place, text, alignment }) => (
+        <span key={text} class={`tick tick-${alignment}`} style={{ left: percent(place) }}>
           <span>{text}</span>
         </span>
       ))}
@@ -81,14 +73,10 @@ function TimeAxis({ head }: { readonly head: StateHead }) {
   const oldest = oldestTimestampUsec.value ?? head.timestampUsec
   const { times, step } = timeTicks(BigInt(oldest), BigInt(head.timestampUsec), MOST_TICKS)
   const versions = useVersionsAt(times.map(toRfc3339))
-  if (times.length === 0) return null
-  const ticks: Tick[] = []
-  for (const time of times) {
+  const ticks = times.flatMap((time): readonly Label[] => {
     const version = versions.get(toRfc3339(time))
-    const place = version === undefined ? 0 : positionOf(version, head)
-    if (version !== undefined && place >= (ticks.at(-1)?.place ?? -1) + LEAST_DISTANCE)
-      ticks.push({ place, text: timeTickText(time, step) })
-  }
+    return version === undefined ? [] : [{ place: positionOf(version, head), text: timeTickText(time, step) }]
+  })
   return <Axis name="times" ticks={ticks} />
 }
 
@@ -103,7 +91,7 @@ function Ends({ head }: { readonly head: StateHead }) {
     <figcaption class="ends">
       <span>
         from version <strong>{groupDigits(head.oldestVersion)}</strong>
-        {oldest !== undefined && <small>{formatMicroseconds(oldest)}</small>}
+        <small>{oldest === undefined ? '\u00a0' : formatMicroseconds(oldest)}</small>
       </span>
       {span !== undefined && span > 0n && <span>{formatAge(Number(span))}</span>}
       <span>

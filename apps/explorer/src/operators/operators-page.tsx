@@ -6,6 +6,8 @@ import { type Sample, type Series, seriesOf } from './series.ts'
 
 interface NodeHistory {
   readonly ready: boolean
+  /** Why the node is not ready. */
+  readonly why?: string
   readonly processes: readonly {
     readonly name: string
     readonly state: string
@@ -63,9 +65,17 @@ export function OperatorsPage() {
 }
 
 function NodeFacts({ history }: { readonly history: NodeHistory }) {
-  const { ready, processes, samples } = history
+  const { ready, why, processes, samples } = history
   return (
     <>
+      {!ready && (
+        <section class="notice" role="alert">
+          <h2>Not ready</h2>
+          <p>
+            <bdi>{why ?? 'The node does not say why.'}</bdi> A load balancer that asks /-/ready sends no requests here.
+          </p>
+        </section>
+      )}
       <p class="subtitle">
         {ready ? 'Ready' : 'Not ready'}; versions {groupDigits(history.oldest_ledger_version ?? '0')} to{' '}
         {groupDigits(history.ledger_version ?? '0')}

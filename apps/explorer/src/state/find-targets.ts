@@ -1,9 +1,10 @@
-import type { Resource } from '../api/answers.ts'
-import { assetFactsPath, resourceToAssetFacts } from '../api/asset.ts'
+import type { ModuleAnswer, Resource } from '../api/answers.ts'
+import { assetFactsPath, isCoin, resourceToAssetFacts } from '../api/asset.ts'
 import { type ApiRequest, ask, askText } from '../api/client.ts'
 import type { StateHead } from '../api/state-head.ts'
 import { groupDigits } from './amount.ts'
-import { loadLedgerNames } from './ledger-names.ts'
+import { type NamedFunction, toNamedModule } from './ledger-modules.ts'
+import { rememberedNames } from './remembered-names.ts'
 import { type Candidate, type Target, textToCandidates } from './target.ts'
 
 /** Known facts of the ledger, before a search asks the node. */
@@ -25,22 +26,31 @@ export interface Found {
 const NOTHING: Found = { targets: [], missing: [] }
 /** Most targets of one name. A longer text finds the others. */
 const MOST_NAMED = 8
+/** Digits from which on a part of an address is looked for. */
+const SHORTEST_PART = 4
 
 /**
- * Looks up the possible meanings of a text. It takes at most seven small requests for an address, 22 for a word, and
- * fewer for others.
+ * Looks up the possible meanings of a text. It takes at most seven small requests for an address, those of
+ * `loadLedgerNames` once for words, and fewer for others.
  * @throws only if it was aborted
  */
 export async function findTargets(text: string, context: SearchContext, signal: AbortSignal): Promise<Found> {
   const candidates = textToCandidates(text)
   const all = await Promise.all(candidates.map((candidate) => find(candidate, context, signal)))
-  return { targets: all.flatMap(({ targets }) => targets), missing: all.flatMap(({ missing }) => missing) }
+  const targets = all.flatMap(({ targets }) => targets)
+  // A text may name several things. If it names one, nobody misses the address that it would be, too.
+  const missed = all.filter((_, at) => targets.length === 0 || !isByChance(candidates[at]!))
+  return { targets, missing: missed.flatMap(({ missing }) => missing) }
+}
+
+function isByChance(candidate: Candidate): boolean {
+  return (candidate.kind === 'address' && candidate.isBare === true) || candidate.kind === 'word'
 }
 
 async function find(candidate: Candidate, context: SearchContext, signal: AbortSignal): Promise<Found> {
   switch (candidate.kind) {
     case 'address':
-      return await findAddress(candidate.address, context, signal)
+      return await findAddress(candidate, context, signal)
     case 'version':
       return findVersion(candidate.version, context)
     case 'height':
@@ -61,7 +71,12 @@ async function find(candidate: Candidate, context: SearchContext, signal: AbortS
   }
 }
 
-async function findAddress(address: string, { at }: SearchContext, signal: AbortSignal): Promise<Found> {
+async function findAddress(
+  { address, isBare }: Candidate & { kind: 'address' },
+  context: SearchContext,
+  signal: AbortSignal,
+): Promise<Found> {
+  const { at } = context
   const account = `/accounts/${address}`
   const has = async (request: ApiRequest, isEmpty: (text: string) => boolean): Promise<boolean> => {
     const result = await askText({ ...request, at }, signal)
@@ -92,7 +107,9 @@ async function findAddress(address: string, { at }: SearchContext, signal: Abort
   }
   if (isTable) targets.push({ label: `table ${address}`, view: { name: 'table', handle: address, types: {} } })
   if (targets.length > 0) return { targets, missing: [] }
-  return missing(`This state has no account, object, asset or table ${address}.`)
+  const none = missing(`This state has no account, object, asset or table ${address}.`)
+  // A word has its own search, which finds parts of addresses, too.
+  return isBare ? none : await findPart(address, context, none, signal)
 }
 
 function findVersion(version: string, { head }: SearchContext): Found {
@@ -147,9 +164,13 @@ async function findType(
 ): Promise<Found> {
   const [resource, declaring] = await Promise.all([
     askText({ path: `/accounts/${address}/resource/${encodeURIComponent(type)}`, at }, signal),
-    askText({ path: `/accounts/${address}/module/${module}`, at }, signal),
+    ask<ModuleAnswer>({ path: `/accounts/${address}/module/${module}`, at }, signal),
   ])
   const targets: Target[] = []
+  if ('value' in declaring) {
+    const called = toNamedModule(address, declaring.value)?.functions.find(({ name }) => type.endsWith(`::${name}`))
+    if (called) targets.push(functionTarget(address, module, called))
+  }
   if ('value' in declaring) {
     const label = `module ${address}::${module}, which declares it`
     targets.push({ label, view: { name: 'module', address, module } })
@@ -160,28 +181,66 @@ async function findType(
   return targets.length > 0 ? { targets, missing: [] } : missing(`This state has no module ${address}::${module}.`)
 }
 
+/** Accounts whose address has a part. A short part is in most addresses. */
+async function findPart(part: string, context: SearchContext, none: Found, signal: AbortSignal): Promise<Found> {
+  const digits = part.toLowerCase().replace(/^0x/, '')
+  if (digits.length < SHORTEST_PART) return none
+  const { accounts } = await rememberedNames({ at: context.at, chainId: context.head?.chainId }, signal)
+  const targets = accountsWith(accounts, digits)
+  return targets.length > 0 ? { targets, missing: [] } : none
+}
+
+function accountsWith(accounts: readonly string[], digits: string): readonly Target[] {
+  return accounts
+    .filter((address) => address.includes(digits))
+    .slice(0, MOST_NAMED)
+    .map((address) => ({ label: `account ${address}`, view: { name: 'account', address, tab: 'balances' } }))
+}
+
+/** Everything that has a word in its name: assets, modules, functions, collections, tokens and resources. */
 async function findWord(word: string, { at, head }: SearchContext, signal: AbortSignal): Promise<Found> {
-  const { assets, resources } = await loadLedgerNames({ at, chainId: head?.chainId }, signal)
+  const names = await rememberedNames({ at, chainId: head?.chainId }, signal)
   const lower = word.toLowerCase()
   const has = (text: string) => text.toLowerCase().includes(lower)
-  const ofAssets = assets
-    .filter(({ asset, name, symbol }) => has(symbol) || has(name) || (asset.includes('::') && has(asset)))
+  const ofAssets = names.assets
+    .filter(({ asset, name, symbol }) => has(symbol) || has(name) || (isCoin(asset) && has(asset)))
     .map(({ asset, name, symbol }): Target => {
-      return {
-        label: `asset ${name} (${symbol}) ${asset}`,
-        view: { name: 'asset', asset },
-      }
+      return { label: `asset ${name} (${symbol}) ${asset}`, view: { name: 'asset', asset } }
     })
-  const ofTypes = resources
+  const ofModules = names.modules
+    .filter(({ name }) => has(name))
+    .map(({ address, name }): Target => {
+      return { label: `module ${address}::${name}`, view: { name: 'module', address, module: name } }
+    })
+  const ofFunctions = names.modules.flatMap((module) =>
+    module.functions
+      .filter(({ name }) => has(name) || (word.includes('::') && has(`${module.address}::${module.name}::${name}`)))
+      .map((one) => functionTarget(module.address, module.name, one)),
+  )
+  const ofObjects = names.objects
+    .filter(({ name }) => has(name))
+    .map(({ kind, address, name }): Target => {
+      return { label: `${kind} ${name} ${address}`, view: { name: 'account', address, tab: 'resources' } }
+    })
+  const ofTypes = names.resources
     .filter(({ type }) => has(type))
     .map(({ type, address }): Target => {
       return { label: `the resource ${type} of ${address}`, view: { name: 'resource', address, type } }
     })
-  const targets = [...ofAssets.slice(0, MOST_NAMED), ...ofTypes.slice(0, MOST_NAMED)]
+  const digits = /^[0-9a-f]+$/.test(lower) && lower.length >= SHORTEST_PART ? lower : undefined
+  const ofAccounts = digits === undefined ? [] : accountsWith(names.accounts, digits)
+  const kinds = [ofAssets, ofModules, ofFunctions, ofObjects, ofTypes, ofAccounts]
+  const targets = kinds.flatMap((one) => one.slice(0, MOST_NAMED))
   if (targets.length > 0) return { targets, missing: [] }
   return missing(
-    `No asset and no resource type that this page knows of is called “${word}”. An address finds the rest.`,
+    `No asset, module, function, token or resource type that this page knows of is called “${word}”. An address finds the rest.`,
   )
+}
+
+function functionTarget(address: string, module: string, { name, isView }: NamedFunction): Target {
+  const full = `${address}::${module}::${name}`
+  if (isView) return { label: `view ${full}`, view: { name: 'view', function: full } }
+  return { label: `function ${full}`, view: { name: 'module', address, module } }
 }
 
 function found(...targets: readonly Target[]): Found {

@@ -8,14 +8,18 @@ import { memberOf } from './member-of.ts'
 export interface LedgerSights {
   /** Accounts; those that changed last come first. */
   readonly accounts: readonly SightedAccount[]
+  /** Number of versions that count as recent. */
+  readonly recent: bigint
   readonly tables: readonly SightedTable[]
   readonly assets: readonly SightedAsset[]
 }
 
 export interface SightedAccount {
   readonly address: string
-  /** Number of resources and modules of the account that changed within the recent versions. */
+  /** Number of changes of what the account holds, within the recent versions; at most `MOST_CHANGES` are counted. */
   readonly changes: number
+  /** Whether there are more changes than that. */
+  readonly hasMore: boolean
   /** Number of transactions that the account has sent. */
   readonly sent: string
 }
@@ -32,12 +36,12 @@ export interface SightedAsset extends NamedAsset {
   readonly supply: string | undefined
 }
 
-/** Number of versions that count as recent. */
-export const RECENT_VERSIONS = 1_000n
+/** Most versions that count as recent. */
+const RECENT_VERSIONS = 1_000n
 const MOST_ACCOUNTS = 8
 const MOST_HOLDERS = 4
 const MOST_TABLES = 6
-const MOST_CHANGES = 50
+const MOST_CHANGES = 100
 
 /**
  * Asks for accounts, tables and assets of the newest state, with at most 60 small requests, each bounded by the node.
@@ -50,7 +54,7 @@ export async function loadSights(head: StateHead, signal: AbortSignal): Promise<
     loadTables(signal),
     loadSuppliedAssets(head, signal),
   ])
-  return { accounts, tables, assets }
+  return { accounts, recent: BigInt(head.version) - BigInt(recentFrom(head)), tables, assets }
 }
 
 async function usesOf(type: string, signal: AbortSignal): Promise<readonly TypeUse[]> {
@@ -58,21 +62,27 @@ async function usesOf(type: string, signal: AbortSignal): Promise<readonly TypeU
   return 'value' in result ? result.value.uses : []
 }
 
+/** The version before the recent ones. */
+function recentFrom(head: StateHead): string {
+  const recent = BigInt(head.version) - RECENT_VERSIONS
+  return recent > BigInt(head.oldestVersion) ? String(recent) : head.oldestVersion
+}
+
 async function loadAccounts(head: StateHead, signal: AbortSignal): Promise<readonly SightedAccount[]> {
   const uses = await usesOf('0x1::account::Account', signal)
   const addresses = uses.flatMap((use) => ('resource' in use && use.resource !== undefined ? use.address : []))
-  const recent = BigInt(head.version) - RECENT_VERSIONS
-  const from = recent > BigInt(head.oldestVersion) ? String(recent) : head.oldestVersion
+  const from = String(BigInt(recentFrom(head)) + 1n)
   const accounts = await Promise.all(
     addresses.slice(0, MOST_ACCOUNTS).map(async (address) => {
       const path = `/accounts/${address}`
       const [account, changes] = await Promise.all([
         ask<Account>({ path }, signal),
-        ask<readonly unknown[]>({ path: `${path}/changes?from=${from}&limit=${MOST_CHANGES}` }, signal),
+        ask<readonly unknown[]>({ path: `${path}/activities?from=${from}&limit=${MOST_CHANGES}` }, signal),
       ])
       return {
         address,
         changes: 'value' in changes ? changes.value.length : 0,
+        hasMore: 'value' in changes && changes.answer.cursor !== undefined,
         sent: 'value' in account ? account.value.sequence_number : '0',
       }
     }),

@@ -10,7 +10,10 @@ const NAMED: Readonly<Record<string, string>> = {
   'fungible asset': '0x1::fungible_asset::Metadata',
 }
 
-/** The name of a token, collection or asset, which its maker wrote; undefined while it is not known, or if it has none. */
+/**
+ * The name of a token, collection or asset, which its maker wrote; empty while it is not known, and undefined if it has
+ * none.
+ */
 export function useObjectName(address: string, kind: string | undefined): string | undefined {
   const { at } = route.value
   const type = kind === undefined ? undefined : NAMED[kind]
@@ -21,6 +24,7 @@ export function useObjectName(address: string, kind: string | undefined): string
   const isBeside = kind === 'token' && named !== undefined && plain === ''
   const besides = useAnswer<Resource>(isBeside ? { path: path('0x4::token::TokenIdentifiers'), at } : undefined)
   const beside = besides && 'value' in besides ? memberOf(besides.value.data, ['name', 'value']) : undefined
+  if (type !== undefined && (named === undefined || (isBeside && besides === undefined))) return ''
   const name = plain || beside
-  return name === undefined ? undefined : name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name
+  return !name ? undefined : name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name
 }

@@ -6,6 +6,23 @@ describe('a target', () => {
   it.each([
     [' 0xA11CE ', [{ kind: 'address', address: '0xA11CE' }]],
     ['ab'.repeat(32), [{ kind: 'address', address: `0x${'ab'.repeat(32)}` }]],
+    [
+      'A11CE',
+      [
+        { kind: 'address', address: '0xA11CE', isBare: true },
+        { kind: 'word', word: 'A11CE' },
+      ],
+    ],
+    [
+      '42',
+      [
+        { kind: 'version', version: '42' },
+        { kind: 'height', height: '42' },
+        { kind: 'address', address: '0x42', isBare: true },
+      ],
+    ],
+    ['Esperança', [{ kind: 'word', word: 'Esperança' }]],
+    ['1inch', [{ kind: 'word', word: '1inch' }]],
     ['block 300', [{ kind: 'height', height: '300' }]],
     ['Block #2,999', [{ kind: 'height', height: '2999' }]],
     ['#7', [{ kind: 'height', height: '7' }]],
@@ -42,9 +59,11 @@ describe('a target', () => {
       fc.property(spaced(fc.bigInt(0n, 2n ** 60n).map(String)), separator, (text, between) => {
         const number = text.trim()
         const grouped = number.replaceAll(/(?<=\d)(?=(?:\d{3})+$)/g, between)
+        const isBare = /^\d+$/.test(grouped)
         expect(textToCandidates(text.replace(number, grouped))).toEqual([
           { kind: 'version', version: number },
           { kind: 'height', height: number },
+          ...(isBare ? [{ kind: 'address', address: `0x${number}`, isBare: true }] : []),
         ])
       }),
     )
@@ -78,7 +97,7 @@ describe('a target', () => {
   it('is looked for in any text without an error', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
-        expect(textToCandidates(text).length).toBeLessThanOrEqual(2)
+        expect(textToCandidates(text).length).toBeLessThanOrEqual(3)
       }),
     )
   })

@@ -10,7 +10,12 @@ export interface Target {
 
 /** Something that a text may name, whether or not the ledger has it. */
 export type Candidate =
-  | { readonly kind: 'address'; readonly address: string }
+  | {
+      readonly kind: 'address'
+      readonly address: string
+      /** Whether the text has no `0x`, and may be meant as something else. */
+      readonly isBare?: true
+    }
   | { readonly kind: 'version'; readonly version: string }
   | { readonly kind: 'height'; readonly height: string }
   | { readonly kind: 'time'; readonly time: string }
@@ -20,27 +25,32 @@ export type Candidate =
   | { readonly kind: 'word'; readonly word: string }
 
 const ADDRESS = /^0x[0-9a-f]{1,64}$/i
-/** An address without `0x`. A shorter text would be a number. */
-const BARE_ADDRESS = /^[0-9a-f]{64}$/i
+/** An address without `0x`. If it is short, it may be a number or a word, too. */
+const BARE_ADDRESS = /^[0-9a-f]{1,64}$/i
+const LONG_ADDRESS = 64
 /** Digits, or digits in groups of three, as people write large numbers. */
 const NUMBER = /^(?:\d{1,20}|\d{1,3}(?:[ ,_.'’\u00a0\u202f]\d{3}){1,6})$/
 const BLOCK = /^(?:block|height)\s*#?\s*(.+)$|^#\s*(.+)$/i
 const TIME = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?\s*(?:Z|UTC|GMT|[+-]\d{2}:\d{2})?)?$/i
 const MODULE = /^(0x[0-9a-f]{1,64})::([a-z_]\w*)$/i
 const TYPE = /^(0x[0-9a-f]{1,64})::([a-z_]\w*)::[a-z_]\w*(?:<.*>)?$/i
-const WORD = /^[a-z_][\w:. -]{1,40}$/i
+/** Names of assets and tokens may have letters and digits of any language. */
+const WORD = /^[\p{L}\p{N}_][\p{L}\p{N}\p{M}_:. #'-]{1,80}$/u
+const LETTER = /\p{L}/u
 
 /** Everything that a text may name, the likeliest first. A number may be a version and a height. */
 export function textToCandidates(text: string): readonly Candidate[] {
   const trimmed = text.trim()
   if (ADDRESS.test(trimmed)) return [{ kind: 'address', address: trimmed }]
-  if (BARE_ADDRESS.test(trimmed)) return [{ kind: 'address', address: `0x${trimmed}` }]
+  if (BARE_ADDRESS.test(trimmed) && trimmed.length === LONG_ADDRESS) {
+    return [{ kind: 'address', address: `0x${trimmed}` }]
+  }
+  const bare: readonly Candidate[] = BARE_ADDRESS.test(trimmed)
+    ? [{ kind: 'address', address: `0x${trimmed}`, isBare: true }]
+    : []
   const number = textToNumber(trimmed)
   if (number !== undefined) {
-    return [
-      { kind: 'version', version: number },
-      { kind: 'height', height: number },
-    ]
+    return [{ kind: 'version', version: number }, { kind: 'height', height: number }, ...bare]
   }
   const block = BLOCK.exec(trimmed)
   const height = block && textToNumber((block[1] ?? block[2]!).trim())
@@ -54,7 +64,11 @@ export function textToCandidates(text: string): readonly Candidate[] {
     const type = TYPE.test(trimmed) ? trimmed : undefined
     return [type ? { kind: 'type', address, module, type } : { kind: 'module', address, module }]
   }
-  return WORD.test(trimmed) ? [{ kind: 'word', word: trimmed }] : []
+  return [...bare, ...(isWord(trimmed) ? [{ kind: 'word', word: trimmed } as const] : [])]
+}
+
+function isWord(text: string): boolean {
+  return WORD.test(text) && LETTER.test(text)
 }
 
 /** Decimal digits without leading zeros; undefined if the text is not a number. */

@@ -50,18 +50,19 @@ export function AccountActivities({ address }: { readonly address: string }) {
 
 function ActivityRow({ address, activity }: { readonly address: string; readonly activity: Activity }) {
   const { version, timestamp, asset_type: asset, storage_id: store, after, change, transaction_hash: hash } = activity
-  const facts = useAsset(asset)
+  const { answer: asked, facts } = useAsset(asset)
+  const isKnown = asked !== undefined
   const decimals = facts?.decimals ?? 0
   const href = hash === undefined || !newest.value ? undefined : transactionHref(newest.value.chainId, hash)
   return (
-    <div class="change">
+    <div class="activity">
       <span>
         <Link view={{ name: 'block', by: 'version', number: version }}>version {groupDigits(version)}</Link>
         <small>{formatMicroseconds(timestamp)}</small>
       </span>
       <span class="activity-asset">
         <Link view={{ name: 'balance', address, asset, curve: { point: version } }} title={asset}>
-          <bdi>{facts?.name || '\u00a0'}</bdi>
+          <bdi>{facts?.name || (isKnown ? 'asset' : '\u00a0')}</bdi>
         </Link>
         {store !== address && (
           <small title={store}>
@@ -70,10 +71,13 @@ function ActivityRow({ address, activity }: { readonly address: string; readonly
         )}
       </span>
       <span class="amount">
-        <span class={change.startsWith('-') ? 'fall' : 'rise'}>
-          {formatDifference(BigInt(change), decimals)} <bdi>{facts?.symbol}</bdi>
-        </span>
-        <small>then {formatAmount(after, decimals)}</small>
+        {/* Drawn once the decimals are known: it is aligned to the right. */}
+        {isKnown && (
+          <span class={change.startsWith('-') ? 'fall' : 'rise'}>
+            {formatDifference(BigInt(change), decimals)} <bdi>{facts?.symbol}</bdi>
+          </span>
+        )}
+        {isKnown && <small>then {formatAmount(after, decimals)}</small>}
       </span>
       {hash !== undefined && (
         <small class="transaction">

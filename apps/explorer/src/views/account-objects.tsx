@@ -50,7 +50,7 @@ function ObjectRow({ object }: { readonly object: OwnedObject }) {
     <div class="object-row">
       <span>
         <Link view={{ name: 'account', address, tab: 'resources' }} title={address}>
-          <bdi>{name || <code>{shortAddress(address)}</code>}</bdi>
+          <bdi>{name === '' ? '\u00a0' : (name ?? <code>{shortAddress(address)}</code>)}</bdi>
         </Link>
         <small>{kind ?? 'object'}</small>
       </span>

@@ -98,7 +98,7 @@ function ResourceCard({ address, resource: { type, data }, list, isOpenAtFirst, 
           <ValueTree value={data} holder={address} amounts={amounts} />
           <EntryProof list={list} question={{ kind: 'resource', address, type }} request={{ path }} value={data} />
           <p>
-            <LastChange path={`${path}/history`} /> · <Link view={{ name: 'resource', address, type }}>History</Link>
+            <Link view={{ name: 'resource', address, type }}>History</Link> · <LastChange path={`${path}/history`} />
           </p>
         </>
       )}

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Account } from '../api/answers.ts'
 import { toStandardAddress } from '../api/program-lines.ts'
@@ -45,37 +46,46 @@ export function AccountView({ address, tab }: { readonly address: string; readon
       {account && 'failure' in account && account.failure.kind === 'absent' && <WhatIsThere address={address} />}
       {failure && <FailureNotice failure={failure} />}
       <ProofNote question={{ kind: 'account', address }} request={request} answer={account} />
-      <LazyObjectFacts address={address} at={at} />
-      {!failure && (
-        <>
-          <nav class="tabs" aria-label="Parts of the account">
-            {ACCOUNT_TABS.map((one) => (
-              <span key={one} class={one === tab ? 'tab tab-chosen' : 'tab'}>
-                <Link view={{ name: 'account', address, tab: one }} isHere={one === tab}>
-                  {TAB_TITLES[one]}
-                </Link>
-              </span>
-            ))}
-          </nav>
-          {tab === 'balances' && <AccountBalances address={address} />}
-          {tab === 'activities' && <AccountActivities address={address} />}
-          {tab === 'objects' && <AccountObjects address={address} />}
-          {tab === 'resources' && <AccountResources address={address} />}
-          {tab === 'modules' && <AccountModules address={address} />}
-          {tab === 'changes' && <AccountChanges address={address} />}
-        </>
-      )}
+      <LazyObjectFacts address={address} at={at}>
+        {!failure && (
+          <>
+            <nav class="tabs" aria-label="Parts of the account">
+              {ACCOUNT_TABS.map((one) => (
+                <span key={one} class={one === tab ? 'tab tab-chosen' : 'tab'}>
+                  <Link view={{ name: 'account', address, tab: one }} isHere={one === tab}>
+                    {TAB_TITLES[one]}
+                  </Link>
+                </span>
+              ))}
+            </nav>
+            {tab === 'balances' && <AccountBalances address={address} />}
+            {tab === 'activities' && <AccountActivities address={address} />}
+            {tab === 'objects' && <AccountObjects address={address} />}
+            {tab === 'resources' && <AccountResources address={address} />}
+            {tab === 'modules' && <AccountModules address={address} />}
+            {tab === 'changes' && <AccountChanges address={address} />}
+          </>
+        )}
+      </LazyObjectFacts>
     </>
   )
 }
 
+interface LazyObjectFactsProps {
+  readonly address: string
+  readonly at: string | undefined
+  /** What comes below the facts. */
+  readonly children: ComponentChildren
+}
+
 /** Facts of an object, loaded after the first paint. Most addresses are accounts and nothing else. */
-function LazyObjectFacts(props: { readonly address: string; readonly at: string | undefined }) {
-  const [loaded, setLoaded] = useState<typeof import('./object-facts.tsx') | undefined>(undefined)
+function LazyObjectFacts(props: LazyObjectFactsProps) {
+  const [loaded, setLoaded] = useState<typeof import('./object-facts.tsx') | 'failed' | undefined>(undefined)
   useEffect(() => {
-    import('./object-facts.tsx').then(setLoaded, () => {})
+    import('./object-facts.tsx').then(setLoaded, () => setLoaded('failed'))
   }, [])
-  return loaded ? <loaded.ObjectFactsCard {...props} /> : null
+  if (loaded === undefined) return <Loading />
+  return loaded === 'failed' ? props.children : <loaded.ObjectFactsCard {...props} />
 }
 
 /** Contents of an address without an account: an object, the owner of assets, or nothing. */

@@ -49,7 +49,7 @@ function HolderList({ facts, supply, pages, order }: HolderListProps) {
   const holders = pages.items
   return (
     <section aria-label="Holders">
-      <h2>
+      <h2 key={String(pages.isLoading)}>
         {pages.more || pages.isLoading ? 'Holders' : countText(holders.length, 'holder')}
         {order === 'amount' && <small>, the largest first</small>}
       </h2>

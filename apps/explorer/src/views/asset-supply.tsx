@@ -1,7 +1,9 @@
+import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import type { ValueChange } from '../api/answers.ts'
 import type { AssetFacts } from '../api/asset.ts'
 import { Curve } from '../components/curve.tsx'
+import { Loading } from '../components/loading.tsx'
 import { LongList } from '../components/long-list.tsx'
 import { MoreButton } from '../components/more-button.tsx'
 import { TransactionFacts } from '../components/transaction-facts.tsx'
@@ -19,6 +21,8 @@ const ROW_HEIGHT = 56
 interface AssetSupplyProps {
   readonly source: SupplySource
   readonly facts: AssetFacts
+  /** What comes below the supply. It is drawn once the changes are known, so that it stays where it is. */
+  readonly children: ComponentChildren
 }
 
 /** A change of the supply; its amount is undefined if it cannot be read. */
@@ -28,7 +32,7 @@ interface SupplyChange {
 }
 
 /** The curve of a supply, and its changes. */
-export function AssetSupply({ source, facts }: AssetSupplyProps) {
+export function AssetSupply({ source, facts, children }: AssetSupplyProps) {
   const { history, path } = source
   const request = { ...history, path: `${history.path}?limit=${PAGE}` }
   const pages = usePages<readonly ValueChange[], ValueChange>(request, (page) => page)
@@ -36,39 +40,45 @@ export function AssetSupply({ source, facts }: AssetSupplyProps) {
   const timed = useMemo(() => changes.filter(({ change }) => change.timestamp !== null).toReversed(), [changes])
   const points = useMemo(() => toPoints(changes, facts.decimals), [changes, facts.decimals])
   const count = countChanges(changes.map(({ change }) => change))
+  if (pages.isLoading && changes.length === 0) return <Loading />
   return (
-    <section aria-label="Supply">
-      <h2>Supply{!pages.isLoading && <small>, {countText(count, 'change')} in the window</small>}</h2>
-      <div class="curve-place">
-        {points.length > 0 && (
-          <Curve
-            points={points}
-            end={curveEnd(true)}
-            isTime
-            label="Supply"
-            changes={count}
-            chosen={undefined}
-            onChoose={(at) => {
-              const chosen = timed[at - (points.length - timed.length)]
-              if (chosen) goTo({ view: route.value.view, at: chosen.change.version }, 'stay')
-            }}
-            onZoom={() => {}}
+    <>
+      <section aria-label="Supply">
+        <h2>
+          Supply<small>{`, ${countText(count, pages.more ? 'newest change' : 'change')} in the window`}</small>
+        </h2>
+        <div class="curve-place">
+          {points.length > 0 && (
+            <Curve
+              points={points}
+              end={curveEnd(true)}
+              isTime
+              label="Supply"
+              changes={count}
+              chosen={undefined}
+              onChoose={(at) => {
+                const chosen = timed[at - (points.length - timed.length)]
+                if (chosen) goTo({ view: route.value.view, at: chosen.change.version }, 'stay')
+              }}
+              onZoom={() => {}}
+            />
+          )}
+        </div>
+        {count > 0 && (
+          <LongList
+            label="Changes of the supply"
+            class="changes"
+            isBoxed
+            count={changes.length}
+            rowHeight={ROW_HEIGHT}
+            onEnd={pages.more}
+            row={(at) => <SupplyRow change={changes[at]!} before={changes[at + 1]?.supply} facts={facts} />}
           />
         )}
-      </div>
-      {count > 0 && (
-        <LongList
-          label="Changes of the supply"
-          class="changes"
-          isBoxed
-          count={changes.length}
-          rowHeight={ROW_HEIGHT}
-          onEnd={pages.more}
-          row={(at) => <SupplyRow change={changes[at]!} before={changes[at + 1]?.supply} facts={facts} />}
-        />
-      )}
-      <MoreButton pages={pages} />
-    </section>
+        <MoreButton pages={pages} />
+      </section>
+      {children}
+    </>
   )
 }
 

@@ -1,5 +1,5 @@
 import type { AssetFacts } from '../api/asset.ts'
-import { isCoin, issuerOf } from '../api/asset.ts'
+import { assetFactsPath, isCoin, issuerOf } from '../api/asset.ts'
 import { CopyButton } from '../components/copy-button.tsx'
 import { Fact } from '../components/fact.tsx'
 import { FailureNotice } from '../components/failure-notice.tsx'
@@ -10,20 +10,20 @@ import { NotProven } from '../proof/not-proven.tsx'
 import { formatAmount } from '../state/amount.ts'
 import { useAssetSupply } from '../state/asset-supply.ts'
 import { route } from '../state/location.ts'
-import { useAssetAnswer } from '../state/use-asset.ts'
+import { useAsset } from '../state/use-asset.ts'
 import { AssetHolders, holdersPath } from './asset-holders.tsx'
 import { AssetSupply } from './asset-supply.tsx'
 
 /** A coin or a fungible asset: its facts, the curve of its supply, and its holders. */
 export function AssetView({ asset }: { readonly asset: string }) {
   const { at } = route.value
-  const { request, answer, facts } = useAssetAnswer(asset)
+  const { answer, facts } = useAsset(asset)
   const supply = useAssetSupply(asset)
   const isKnown = answer !== undefined && supply !== undefined
   return (
     <>
       <h1 class="asset-name">
-        <bdi>{facts?.name || <span class="type">{asset}</span>}</bdi>
+        <bdi>{facts?.name || (answer === undefined ? '\u00a0' : <span class="type">{asset}</span>)}</bdi>
         {facts && facts.symbol !== '' && (
           <small>
             {' '}
@@ -34,7 +34,12 @@ export function AssetView({ asset }: { readonly asset: string }) {
       <p class="subtitle">
         <bdi class="type">{asset}</bdi> <CopyButton text={asset} what="the asset" />
       </p>
-      <ForPrograms requests={[request, { path: holdersPath(asset, 'amount'), at }]} />
+      <ForPrograms
+        requests={[
+          { path: assetFactsPath(asset), at },
+          { path: holdersPath(asset, 'amount'), at },
+        ]}
+      />
       {!isKnown && <Loading />}
       {isKnown && 'failure' in answer && <FailureNotice failure={answer.failure} />}
       {isKnown && facts && (
@@ -44,8 +49,13 @@ export function AssetView({ asset }: { readonly asset: string }) {
             The supply and the holders are not proven: a proof is of one value of the state. The values that count them
             are, one by one, under the resources of the issuer.
           </NotProven>
-          {supply && <AssetSupply source={supply} facts={facts} />}
-          <AssetHolders asset={asset} facts={facts} supply={supply?.supply} />
+          {supply ? (
+            <AssetSupply source={supply} facts={facts}>
+              <AssetHolders asset={asset} facts={facts} supply={supply.supply} />
+            </AssetSupply>
+          ) : (
+            <AssetHolders asset={asset} facts={facts} supply={undefined} />
+          )}
         </>
       )}
     </>

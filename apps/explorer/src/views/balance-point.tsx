@@ -72,11 +72,13 @@ export function BalancePoint(props: BalancePointProps) {
         <button type="button" disabled={changes.length < 3} onClick={zoom}>
           Closer
         </button>
-        {change && (
-          <button type="button" onClick={() => goTo({ view: route.value.view, at: change.version })}>
-            Look at this version
-          </button>
-        )}
+        <button
+          type="button"
+          disabled={!change}
+          onClick={() => change && goTo({ view: route.value.view, at: change.version })}
+        >
+          Look at this version
+        </button>
       </div>
     </div>
   )

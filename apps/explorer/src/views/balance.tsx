@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useMemo, useRef } from 'preact/hooks'
 import type { BalanceChange } from '../api/answers.ts'
 import { balanceHistoryPath } from '../api/history.ts'
@@ -36,12 +37,12 @@ export function BalanceView({ address, asset, curve }: BalanceViewProps) {
   const { at } = route.value
   const request = { path: `/accounts/${encodeURIComponent(address)}/balance/${encodeURIComponent(asset)}`, at }
   const balance = useText(request)
-  const known = useAsset(asset)
+  const { answer, facts: known } = useAsset(asset)
   const decimals = known?.decimals ?? 0
   return (
     <>
       <h1>
-        <bdi>{known ? known.name : <span class="type">{asset}</span>}</bdi>
+        <bdi>{known?.name || (answer === undefined ? '\u00a0' : <span class="type">{asset}</span>)}</bdi>
       </h1>
       <p class="subtitle">
         of <AddressLink address={address} /> ·{' '}
@@ -50,10 +51,14 @@ export function BalanceView({ address, asset, curve }: BalanceViewProps) {
         </Link>
       </p>
       <ForPrograms requests={[request, { path: `${balanceHistoryPath(address, asset)}?limit=${PAGE}` }]} />
-      {balance === undefined && <Loading />}
+      {(balance === undefined || (answer === undefined && 'value' in balance)) && (
+        <p key="loading" class="balance loading" role="status">
+          Loading…
+        </p>
+      )}
       {balance && 'failure' in balance && <FailureNotice failure={balance.failure} />}
-      {balance && 'value' in balance && (
-        <p class="balance">
+      {balance && 'value' in balance && answer && (
+        <p key="known" class="balance">
           {formatAmount(balance.value, decimals)}{' '}
           <small>
             <bdi>{known?.symbol}</bdi>
@@ -64,15 +69,25 @@ export function BalanceView({ address, asset, curve }: BalanceViewProps) {
         A balance and its history are not proven: the node adds up what several values hold, and a proof is of the state
         at one version.
       </NotProven>
-      <div class="curve-and-changes">
-        <BalanceCurve key={`${address} ${asset}`} address={address} asset={asset} curve={curve} decimals={decimals} />
-        <BalanceChanges address={address} asset={asset} decimals={decimals} />
-      </div>
+      {/* Drawn once the decimals are known, which change the width of each amount. */}
+      {answer && (
+        <div class="curve-and-changes">
+          <BalanceCurve key={`${address} ${asset}`} address={address} asset={asset} curve={curve} decimals={decimals}>
+            <BalanceChanges address={address} asset={asset} decimals={decimals} />
+          </BalanceCurve>
+        </div>
+      )}
     </>
   )
 }
 
-function BalanceCurve({ address, asset, curve, decimals }: BalanceViewProps & { readonly decimals: number }) {
+interface BalanceCurveProps extends BalanceViewProps {
+  readonly decimals: number
+  /** What comes below the curve. It is drawn once the curve is, so that it stays where it is. */
+  readonly children: ComponentChildren
+}
+
+function BalanceCurve({ address, asset, curve, decimals, children }: BalanceCurveProps) {
   const isTime = curve.by === undefined
   const range = new URLSearchParams({ order: 'asc', points: String(POINTS) })
   if (curve.from !== undefined) range.set('from', curve.from)
@@ -84,46 +99,59 @@ function BalanceCurve({ address, asset, curve, decimals }: BalanceViewProps & { 
   const points = useMemo(() => changes.map((change) => toPoint(change, isTime, decimals)), [changes, isTime, decimals])
   const show = (next: Partial<CurveView>): void =>
     goTo({ view: { name: 'balance', address, asset, curve: { ...curve, ...next } }, at: route.value.at }, 'stay')
-  if (pages.failure) return <FailureNotice failure={pages.failure} />
-  if (changes.length === 0)
-    return pages.isLoading ? <Loading /> : <p class="empty">It did not change in the window of this node.</p>
+  if (changes.length === 0 && pages.isLoading) return <Loading />
+  if (pages.failure || changes.length === 0) {
+    return (
+      <>
+        {pages.failure ? (
+          <FailureNotice failure={pages.failure} />
+        ) : (
+          <p class="empty">It did not change in the window of this node.</p>
+        )}
+        {children}
+      </>
+    )
+  }
   const chosen = curve.point === undefined ? -1 : lastIndexAt(changes, curve.point)
   const isPart = curve.from !== undefined || curve.to !== undefined
   return (
-    <section aria-label="Curve" aria-busy={pages.isLoading}>
-      <div class="inline">
-        <h2>History</h2>
-        <button type="button" aria-pressed={isTime} onClick={() => show({ by: undefined })}>
-          by time
-        </button>
-        <button type="button" aria-pressed={!isTime} onClick={() => show({ by: 'version' })}>
-          by version
-        </button>
-        <button type="button" disabled={!isPart} onClick={() => show({ from: undefined, to: undefined })}>
-          Whole window
-        </button>
-      </div>
-      <Curve
-        points={points}
-        end={curve.to === undefined ? curveEnd(isTime) : undefined}
-        isTime={isTime}
-        label="Balance"
-        changes={countChanges(changes)}
-        chosen={chosen < 0 ? undefined : chosen}
-        onChoose={(index) => show({ point: changes[index]!.version })}
-        onZoom={(first, last) => show({ from: changes[first]!.version, to: changes[last]!.version })}
-      />
-      <BalancePoint
-        address={address}
-        asset={asset}
-        decimals={decimals}
-        changes={changes}
-        point={curve.point}
-        onChoose={(point) => show({ point })}
-        onZoom={(from, to) => show({ from, to })}
-      />
-      {!pages.isComplete && <p class="hint">Writes before the window are unknown.</p>}
-    </section>
+    <>
+      <section aria-label="Curve" aria-busy={pages.isLoading}>
+        <div class="inline">
+          <h2>History</h2>
+          <button type="button" aria-pressed={isTime} onClick={() => show({ by: undefined })}>
+            by time
+          </button>
+          <button type="button" aria-pressed={!isTime} onClick={() => show({ by: 'version' })}>
+            by version
+          </button>
+          <button type="button" disabled={!isPart} onClick={() => show({ from: undefined, to: undefined })}>
+            Whole window
+          </button>
+        </div>
+        <Curve
+          points={points}
+          end={curve.to === undefined ? curveEnd(isTime) : undefined}
+          isTime={isTime}
+          label="Balance"
+          changes={countChanges(changes)}
+          chosen={chosen < 0 ? undefined : chosen}
+          onChoose={(index) => show({ point: changes[index]!.version })}
+          onZoom={(first, last) => show({ from: changes[first]!.version, to: changes[last]!.version })}
+        />
+        <BalancePoint
+          address={address}
+          asset={asset}
+          decimals={decimals}
+          changes={changes}
+          point={curve.point}
+          onChoose={(point) => show({ point })}
+          onZoom={(from, to) => show({ from, to })}
+        />
+        {!pages.isComplete && <p class="hint">Writes before the window are unknown.</p>}
+      </section>
+      {children}
+    </>
   )
 }
 

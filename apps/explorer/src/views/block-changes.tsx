@@ -36,15 +36,15 @@ function ComparedAccounts({ before, after }: Range) {
     return run.stop
   }, [])
   if (!search) return null
-  const { accounts, tables, compared, isRunning, isEnded, failure } = search
+  const { accounts, tables, isRunning, isEnded, failure } = search
   return (
     <section aria-label="What it changed" aria-busy={isRunning}>
       <h2>What it changed</h2>
-      <p class="hint" role="status">
-        This node keeps no whole transactions. {isRunning ? 'Comparing; so far ' : ''}
-        {countText(compared, 'address')} compared before and after the block
-        {isEnded ? ', among them every account and every object of this ledger' : ''}.{' '}
-        {accounts.length === 0 && !isRunning && 'None of them changed.'}
+      <p class="hint">
+        This node keeps no whole transactions, so the page compares the state before and after the block.
+      </p>
+      <p class="hint compared" role="status">
+        {comparedText(search)}
       </p>
       {accounts.map((one) => (
         <AccountPart key={one.address} account={one} />
@@ -53,13 +53,20 @@ function ComparedAccounts({ before, after }: Range) {
         <TablePart key={one.handle} table={one} />
       ))}
       {failure && <FailureNotice failure={failure} />}
-      {!isEnded && (
-        <button type="button" disabled={isRunning} onClick={run.more}>
+      {!isEnded && !isRunning && (
+        <button type="button" onClick={run.more}>
           Compare more accounts
         </button>
       )}
     </section>
   )
+}
+
+function comparedText({ accounts, compared, isRunning, isEnded }: BlockSearch): string {
+  const count = `${countText(compared, 'address')} compared`
+  if (isRunning) return `${count} so far…`
+  const all = isEnded ? ', among them every account and every object of this ledger' : ''
+  return `${count}${all}.${accounts.length === 0 ? ' None of them changed.' : ''}`
 }
 
 function AccountPart({ account: { address, changes, isCut } }: { readonly account: ChangedAccount }) {

@@ -42,7 +42,7 @@ function TokenRow({ token: { token_address: address, owner_address: owner } }: {
   return (
     <div class="change">
       <Link view={{ name: 'account', address, tab: 'resources' }} title={address}>
-        <bdi>{name || <code>{shortAddress(address)}</code>}</bdi>
+        <bdi>{name === '' ? '\u00a0' : (name ?? <code>{shortAddress(address)}</code>)}</bdi>
       </Link>
       <span>
         <small>

@@ -21,7 +21,7 @@ it('shows accounts, tables and assets of the ledger, with their own texts as tex
   await page().goTo('/')
   await page().shows(
     'Accounts',
-    '1 changes in 1 000 versions',
+    '10 changes of its holdings in 5 versions',
     'Tables',
     'shop::Shop.items',
     'Assets',
@@ -31,6 +31,6 @@ it('shows accounts, tables and assets of the ledger, with their own texts as tex
   const hrefs = page()
     .all('section .tiles a')
     .map((link) => link.getAttribute('href'))
-  expect(hrefs).toContain('/account/0xa11ce/changes')
+  expect(hrefs).toContain('/account/0xa11ce/activities')
   expect(hrefs).toContain('/table/0x7ab1e2?holder=0xcafe')
 })

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Slice, Trust } from '../api/answers.ts'
 import { networkName } from '../api/network-name.ts'
 import type { StateHead } from '../api/state-head.ts'
+import { Fact } from '../components/fact.tsx'
 import { FailureNotice } from '../components/failure-notice.tsx'
 import { ForPrograms } from '../components/for-programs.tsx'
 import { Link } from '../components/link.tsx'
@@ -24,24 +25,22 @@ export function HomeView() {
   const slice = asked && !('failure' in asked) ? asked.value : undefined
   const askedTrust = useAnswer<Trust>({ path: '/-/trust' })
   const trust = askedTrust && !('failure' in askedTrust) ? askedTrust.value : undefined
-  if (!head) return newestFailure.value ? <FailureNotice failure={newestFailure.value} /> : <Loading />
+  if (!head && newestFailure.value) return <FailureNotice failure={newestFailure.value} />
+  // All of it at once: a part that came later would move the others.
+  if (!head || !asked || !askedTrust) return <Loading />
   return (
     <>
       <h1>{networkName(head.chainId, trust?.network)}</h1>
       <WindowBar head={head} />
       <dl class="facts">
-        <Fact
-          name="Versions kept"
-          value={groupDigits(String(BigInt(head.version) - BigInt(head.oldestVersion) + 1n))}
-        />
-        <Fact name="Block" value={groupDigits(head.height)} />
-        <Fact name="Epoch" value={groupDigits(head.epoch)} />
-        {head.timestampUsec !== '0' && <Fact name="Age of the newest block" value={formatAge(ageSeconds.value)} />}
         {trust && <SignedFact trust={trust} />}
+        <Fact name="Versions kept">{groupDigits(String(BigInt(head.version) - BigInt(head.oldestVersion) + 1n))}</Fact>
+        <Fact name="Block">{groupDigits(head.height)}</Fact>
+        <Fact name="Epoch">{groupDigits(head.epoch)}</Fact>
+        {head.timestampUsec !== '0' && <Fact name="Age of the newest block">{formatAge(ageSeconds.value)}</Fact>}
         {slice?.asked && <SliceFact asked={slice.asked} />}
       </dl>
       {slice?.asked && <LazyMembers head={head} slice={slice} />}
-      <LazySights head={head} />
       <h2 id="begin">Where to begin</h2>
       <nav aria-labelledby="begin">
         <ul class="tiles">
@@ -60,6 +59,7 @@ export function HomeView() {
         </ul>
       </nav>
       <ForPrograms requests={[{ path: '' }]} />
+      <LazySights head={head} />
     </>
   )
 }
@@ -80,15 +80,6 @@ function LazyMembers(props: { readonly head: StateHead; readonly slice: Slice })
     import('./slice-members.tsx').then(setLoaded, () => {})
   }, [])
   return loaded ? <loaded.SliceMembers {...props} /> : null
-}
-
-function Fact({ name, value }: { readonly name: string; readonly value: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd class="number">{value}</dd>
-    </div>
-  )
 }
 
 function Tile({ view, title, children }: { view: View; title: string; children: ComponentChildren }) {

@@ -1,27 +1,49 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { AddressLink, Link } from '../components/link.tsx'
+import { Loading } from '../components/loading.tsx'
 import { loadObjectFacts, type ObjectFacts } from '../state/object-facts.ts'
 import { CollectionTokens } from './collection-tokens.tsx'
 
 interface ObjectFactsProps {
   readonly address: string
   readonly at: string | undefined
+  /** What comes below the facts. It is drawn once they are known, so that it stays where it is. */
+  readonly children: ComponentChildren
 }
 
 /**
  * The object at an address: a fungible asset, a collection, a token or another object. Draws nothing if it is none of
  * these.
  */
-export function ObjectFactsCard({ address, at }: ObjectFactsProps) {
-  const [known, setKnown] = useState<ObjectFacts | undefined>(undefined)
+export function ObjectFactsCard({ address, at, children }: ObjectFactsProps) {
+  const [known, setKnown] = useState<{ readonly of: string; readonly facts: ObjectFacts | undefined } | undefined>(
+    undefined,
+  )
   useEffect(() => {
     const stop = new AbortController()
-    setKnown(undefined)
-    loadObjectFacts(address, at, stop.signal).then(setKnown, () => {})
+    loadObjectFacts(address, at, stop.signal).then(
+      (facts) => setKnown({ of: address, facts }),
+      () => {},
+    )
     return () => stop.abort()
   }, [address, at])
-  if (!known) return null
-  const { kind, title, facts } = known
+  if (known?.of !== address) return <Loading />
+  return (
+    <>
+      {known.facts && <FactsOfObject address={address} at={at} known={known.facts} />}
+      {children}
+    </>
+  )
+}
+
+interface FactsOfObjectProps {
+  readonly address: string
+  readonly at: string | undefined
+  readonly known: ObjectFacts
+}
+
+function FactsOfObject({ address, at, known: { kind, title, facts } }: FactsOfObjectProps) {
   return (
     <section class="card" aria-label={`This ${kind}`}>
       <h2>

@@ -31,7 +31,7 @@ export function ResourceView({ address, type }: { readonly address: string; read
       {answer && 'failure' in answer && <FailureNotice failure={answer.failure} />}
       {data !== undefined && <ValueTree value={data} holder={address} amounts={amounts} />}
       <ProofNote question={{ kind: 'resource', address, type }} request={{ path, at }} answer={answer} />
-      <ValueHistory request={history} type={type} holder={address} />
+      {answer && <ValueHistory request={history} type={type} holder={address} />}
     </>
   )
 }

@@ -45,7 +45,7 @@ export function TableItem({ handle, types, keyType, valueType, itemKey }: TableI
           answer={answer}
         />
       )}
-      <ValueHistory request={history} type={valueType} holder={undefined} />
+      {answer && <ValueHistory request={history} type={valueType} holder={undefined} />}
     </section>
   )
 }

@@ -35,3 +35,27 @@ it('leads to the history of each item', async () => {
   await page().click('.item-of-table a', 'History')
   await page().shows('Item "1"', 'a teapot')
 })
+
+it('says next to a field what is wrong with its value, and finds the item once it is right', async () => {
+  await page().goTo(PATH)
+  await page().shows('a teapot')
+  await page().unfold('Find one item by its key')
+  const field = (await page().find('.form input')) as HTMLInputElement
+  const write = (text: string): void => {
+    field.value = text
+    field.dispatchEvent(new Event('input', { bubbles: true }))
+  }
+  await page().click('.form button', 'Find')
+  await page().shows('A number is missing.')
+  write('one')
+  await page().shows('“one” is not a whole number.')
+  expect(field.getAttribute('aria-invalid')).toBe('true')
+  expect(document.getElementById(field.getAttribute('aria-describedby')!)?.textContent).toContain('“one”')
+  write(String(2n ** 64n))
+  await page().shows('It must be from 0 to 18446744073709551615.')
+  expect(page().path).toBe(PATH)
+  write('2')
+  await page().hides('It must be')
+  await page().click('.form button', 'Find')
+  await page().shows('Item "2"', 'a saucer')
+})

@@ -6,6 +6,7 @@ import { CopyButton } from '../components/copy-button.tsx'
 import { ForPrograms } from '../components/for-programs.tsx'
 import { KeyForm } from '../components/key-form.tsx'
 import { AddressLink, Link } from '../components/link.tsx'
+import { Loading } from '../components/loading.tsx'
 import { LongList } from '../components/long-list.tsx'
 import { MoreButton } from '../components/more-button.tsx'
 import { TypeText } from '../components/type-text.tsx'
@@ -49,45 +50,52 @@ export function TableView({ handle, types, itemKey }: TableViewProps) {
       <h1>
         Table <code>{handle}</code> <CopyButton text={toStandardAddress(handle)} what="the handle" />
       </h1>
-      <p class="subtitle">
-        <TypeText text={keyType ?? 'keys of an unknown type'} /> →{' '}
-        <TypeText text={valueType ?? 'values of an unknown type'} />
-        {types.holder !== undefined && (
-          <>
-            , held by <AddressLink address={types.holder} />
-          </>
-        )}
-      </p>
-      {itemKey === undefined && <ForPrograms requests={[request]} />}
-      {(!keyType || !valueType) && <TypesForm handle={handle} types={types} />}
-      {keyType && valueType && <KeyForm key={keyType} type={keyType} onKey={open} />}
-      {itemKey !== undefined && keyType && valueType ? (
-        <TableItem handle={handle} types={types} keyType={keyType} valueType={valueType} itemKey={itemKey} />
-      ) : (
-        <>
-          <ProvenListNote
-            list={list}
-            what="This browser verifies the first items that become visible; verify the others on request."
-          />
-          <LongList
-            label="Items of the table"
-            count={items.length}
-            rowHeight={ROW_HEIGHT}
-            onEnd={pages.more}
-            row={(index) => (
-              <ItemCard
-                handle={handle}
-                types={{ ...types, keyType, valueType }}
-                item={items[index]!}
-                amounts={amounts}
-                list={list}
-              />
-            )}
-          />
-          {!pages.isLoading && !pages.failure && items.length === 0 && (
-            <p class="empty">No items at this version. A handle that no table has looks the same.</p>
+      {!found && !pages.failure && <Loading />}
+      {(found || pages.failure) && (
+        <p class="subtitle">
+          <TypeText text={keyType ?? 'keys of an unknown type'} /> →{' '}
+          <TypeText text={valueType ?? 'values of an unknown type'} />
+          {types.holder !== undefined && (
+            <>
+              , held by <AddressLink address={types.holder} />
+            </>
           )}
-          <MoreButton pages={pages} />
+        </p>
+      )}
+      {(found || pages.failure) && (
+        <>
+          {itemKey === undefined && <ForPrograms requests={[request]} />}
+          {(!keyType || !valueType) && <TypesForm handle={handle} types={types} />}
+          {keyType && valueType && <KeyForm key={keyType} type={keyType} onKey={open} />}
+          {itemKey !== undefined && keyType && valueType ? (
+            <TableItem handle={handle} types={types} keyType={keyType} valueType={valueType} itemKey={itemKey} />
+          ) : (
+            <>
+              <ProvenListNote
+                list={list}
+                what="This browser verifies the first items that become visible; verify the others on request."
+              />
+              <LongList
+                label="Items of the table"
+                count={items.length}
+                rowHeight={ROW_HEIGHT}
+                onEnd={pages.more}
+                row={(index) => (
+                  <ItemCard
+                    handle={handle}
+                    types={{ ...types, keyType, valueType }}
+                    item={items[index]!}
+                    amounts={amounts}
+                    list={list}
+                  />
+                )}
+              />
+              {!pages.isLoading && !pages.failure && items.length === 0 && (
+                <p class="empty">No items at this version. A handle that no table has looks the same.</p>
+              )}
+              <MoreButton pages={pages} />
+            </>
+          )}
         </>
       )}
     </>

@@ -6,6 +6,7 @@ import { FailureNotice } from '../components/failure-notice.tsx'
 import { ForPrograms } from '../components/for-programs.tsx'
 import { Link } from '../components/link.tsx'
 import { Loading } from '../components/loading.tsx'
+import { Problem } from '../components/problem.tsx'
 import { TypeField } from '../components/type-field.tsx'
 import { TypeText } from '../components/type-text.tsx'
 import type { FunctionDeclaration } from '../move/disassemble.ts'
@@ -32,6 +33,8 @@ export function ViewFunctionView({ name, call }: ViewFunctionProps) {
   const answer = useAnswer<ModuleAnswer>({ path, at: route.value.at })
   const disassembly = useDisassembly(answer && 'value' in answer ? answer.value.bytecode : undefined)
   const known = disassembly && !('failure' in disassembly) ? disassembly : undefined
+  // The answer is below the form, which would move it.
+  const isFormKnown = disassembly !== undefined || (answer !== undefined && 'failure' in answer)
   const declared = known?.functions.find((one) => one.name === called)
   return (
     <>
@@ -55,7 +58,9 @@ export function ViewFunctionView({ name, call }: ViewFunctionProps) {
       )}
       {declared && <CallForm name={name} declared={declared} call={call} />}
       {call && !isJsonList(call.arguments) && <FailureNotice failure={NO_LIST} />}
-      {call && isJsonList(call.arguments) && <CallResult name={name} call={call} results={declared?.results ?? []} />}
+      {isFormKnown && call && isJsonList(call.arguments) && (
+        <CallResult name={name} call={call} results={declared?.results ?? []} />
+      )}
     </>
   )
 }
@@ -86,12 +91,14 @@ function CallForm({ name, declared, call }: CallFormProps) {
   const arguments_ = taken.map((_, at) => values[at])
   const isWhole = !typeArguments.includes('') && !arguments_.includes(undefined)
   const given = typeArguments.map(parseMoveType)
+  const [isTried, setTried] = useState(false)
   return (
     <form
       class="form card"
       aria-label="Call"
       onSubmit={(event) => {
         event.preventDefault()
+        setTried(true)
         if (!isWhole) return
         const next = { typeArguments, arguments: `[${arguments_.join(',')}]` }
         goTo({ view: { name: 'view', function: name, call: next }, at: route.value.at }, 'stay')
@@ -101,28 +108,35 @@ function CallForm({ name, declared, call }: CallFormProps) {
         <TypeText text={signature} />
       </p>
       {typeArguments.map((text, at) => (
-        <label key={at}>
-          T{at}, a type
-          <input
-            type="text"
-            autocomplete="off"
-            spellcheck={false}
-            value={text}
-            onInput={(event) => setTypes(replaced(types, at, event.currentTarget.value))}
-          />
-        </label>
+        <Problem
+          key={at}
+          text={isTried && text === '' ? 'A type is missing, such as 0x1::aptos_coin::AptosCoin.' : undefined}
+        >
+          {(described) => (
+            <label>
+              T{at}, a type
+              <input
+                type="text"
+                autocomplete="off"
+                spellcheck={false}
+                value={text}
+                {...described}
+                onInput={(event) => setTypes(replaced(types, at, event.currentTarget.value))}
+              />
+            </label>
+          )}
+        </Problem>
       ))}
       {taken.map((type, at) => (
         <TypeField
           key={at}
           label={`argument ${at + 1}`}
           type={parseMoveType(withArguments(type.replace(/^&(mut )?/, ''), given))}
+          isTried={isTried}
           onJson={(json) => setValues((before) => replaced(before, at, json))}
         />
       ))}
-      <button type="submit" disabled={!isWhole}>
-        Call
-      </button>
+      <button type="submit">Call</button>
     </form>
   )
 }
@@ -149,24 +163,23 @@ function CallResult({ name, call, results }: CallResultProps) {
   const body = callToBody(name, call)
   const requests = [{ path: '/view', at: route.value.at, body }, viewHistoryRequest(body)]
   return (
-    <>
-      <section aria-label="Answer" aria-live="polite">
-        <div class="inline">
-          <h2>Answer</h2>
-          <WatchButton name={name} call={call} />
-        </div>
-        <p class="hint">
-          called with <bdi class="type">{call.arguments}</bdi>
-        </p>
-        <NotProven>
-          What a view answers is not proven, nor is its history: the node computes it, and a proof is of the state at
-          one version.
-        </NotProven>
-        <ForPrograms requests={requests} />
-        <CallAnswer name={name} call={call} results={results} />
-      </section>
-      <ViewHistory key={body} name={name} call={call} results={results} />
-    </>
+    <section aria-label="Answer" aria-live="polite">
+      <div class="inline">
+        <h2>Answer</h2>
+        <WatchButton name={name} call={call} />
+      </div>
+      <p class="hint">
+        called with <bdi class="type">{call.arguments}</bdi>
+      </p>
+      <NotProven>
+        What a view answers is not proven, nor is its history: the node computes it, and a proof is of the state at one
+        version.
+      </NotProven>
+      <ForPrograms requests={requests} />
+      <CallAnswer name={name} call={call} results={results}>
+        <ViewHistory key={body} name={name} call={call} results={results} />
+      </CallAnswer>
+    </section>
   )
 }
 

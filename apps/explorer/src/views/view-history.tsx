@@ -29,7 +29,7 @@ const MOST_DECIMALS = 38
 /** Each change of a call's answer: a curve of one of its numbers, and a list. */
 export function ViewHistory({ name, call, results }: ViewHistoryProps) {
   const pages = usePages<readonly ViewChange[], ViewChange>(viewHistoryRequest(callToBody(name, call)), (page) => page)
-  const known = useAsset(assetOfCall(call))
+  const { facts: known } = useAsset(assetOfCall(call))
   const [chosenResult, setResult] = useState<number | undefined>(undefined)
   const [decimalsGiven, setDecimals] = useState<number | undefined>(undefined)
   const changes = pages.items

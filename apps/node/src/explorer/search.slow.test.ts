@@ -73,12 +73,16 @@ const SEARCHES: readonly (readonly [string, readonly string[], RegExp])[] = [
   [
     'harbo',
     [
+      'module 0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::harbour',
       'the resource 0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::harbour::Harbour of 0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15',
     ],
     /^$/,
   ],
+  ['market::quo', ['view 0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::market::quote'], /^$/],
+  ['7ab1e2', ['table 0x7ab1e2'], /^$/],
+  ['a11cec71', ['account 0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab'], /^$/],
   ['nonsense', [], /is called “nonsense”/],
-  ['!', [], /^an address, 0x…::module::Type/],
+  ['!', [], /^an address, a name of an asset, module, function or token, 0x…::module::Type/],
 ]
 
 it('the search offers what there is, and says what is not', async () => {
