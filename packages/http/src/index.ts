@@ -12,7 +12,7 @@ export {
 export type { EndingsAsked, ProofTree, StateProofs } from './operations/parts/state-proofs.js'
 export { parseViewFunction } from './operations/parts/view-request.js'
 export type { ViewFilter, ViewServiceOptions } from './operations/parts/view-rules.js'
-export type { LedgerTrust, ReadTrust, SignedState } from './operations/trust.js'
+export type { AuditedVersions, LedgerTrust, ReadTrust, SignedState } from './operations/trust.js'
 export { viewResultToCsv } from './operations/view-history-formats.js'
 export { acceptsCoding } from './protocol/content-encoding.js'
 export type { OutputFormat } from './protocol/media-types.js'

@@ -1,9 +1,10 @@
 import type { Trust } from '../api/answers.ts'
 import { groupDigits } from '../state/amount.ts'
 
-/** The versions of the ledger that validators signed, in the words of `ledger-state info`. */
+/** The versions of the ledger that validators signed, and those that the node audited, in the words of `ledger-state info`. */
 export function SignedFact({ trust }: { readonly trust: Trust }) {
   const { waypoint, signed_version: version, contradicted_version: contradicted } = trust
+  const { audited_version: audited, audited_from_version: from, audit_findings: findings } = trust
   return (
     <div class="signed">
       <dt>Signed</dt>
@@ -13,6 +14,13 @@ export function SignedFact({ trust }: { readonly trust: Trust }) {
         <dd class="signed-words" title={`from the waypoint ${waypoint}`}>
           to version {groupDigits(version)}
           {signersOf(trust)}
+        </dd>
+      )}
+      {audited !== null && (
+        <dd title="the state root at the end of each block is compared with the root that the ledger says">
+          {findings === 0
+            ? `audited to version ${groupDigits(audited)}, from version ${groupDigits(from ?? '0')}`
+            : `an audit found that the state differs from the ledger: ${findings}×, to version ${groupDigits(audited)}`}
         </dd>
       )}
       {contradicted !== null && (

@@ -257,6 +257,14 @@ function registerStoreMetrics(registry: Registry, store: MeasuredStore): void {
     'Version up to which validators signed another ledger than the store holds; absent where none did.',
     () => optional(store.trust.contradicted?.version),
   )
+  gauge('audited_version', 'Newest version whose state root was audited; absent where none was.', () =>
+    optional(store.trust.audited?.version),
+  )
+  gauge(
+    'audit_findings',
+    'Times that an audit found another state than the ledger says; absent where nothing was audited.',
+    () => store.trust.audited?.findings,
+  )
   gauge('ledger_timestamp_seconds', 'Time of the newest block, since 1970.', () => timestampSeconds(store))
   if (store.stats === undefined) return
   const stats = sharedForTurn(() => store.stats!)

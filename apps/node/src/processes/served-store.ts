@@ -1,16 +1,17 @@
 import { isLedgerStateError } from '@ledger-state/core'
 import type { AsyncStateReader } from '@ledger-state/engine'
-import type { LedgerTrust, StateProofs } from '@ledger-state/http'
+import type { AuditedVersions, LedgerTrust, StateProofs } from '@ledger-state/http'
 import { type AsyncLedger, createAsyncLedger, createLedger, type Ledger } from '@ledger-state/ledger'
 import { decodeCommitMark } from '@ledger-state/records'
 import type { LmdbEngineReader } from '@ledger-state/state-engine'
 import type { Logger } from 'pino'
 import { contradictedStore, trustChanged } from '../errors.js'
 import type { MeasuredStore, ReaderMetrics } from '../observability/reader-metrics.js'
+import { auditFolder, watchAudit } from '../stores/audit-folder.js'
 import { type OpenProofs, openProofs } from '../stores/open-proofs.js'
 import { openReader } from '../stores/open-reader.js'
 import { asyncUpToSigned, upToSigned } from '../stores/signed-window.js'
-import type { StorePlace } from '../stores/store-place.js'
+import { nameOfPlace, type StorePlace } from '../stores/store-place.js'
 
 /** Interval at which a database is looked at while it gets no requests. */
 const LOOK_INTERVAL_MS = 200
@@ -66,7 +67,9 @@ export async function openServedStore(
   const servedAs = { isCapped: requireSigned || fault !== undefined, fault, trust }
   const proofs = openProofs(engine, treeFolder, log)
   const store =
-    engine.kind === 'sync' ? serveFolder(engine, servedAs, proofs, log) : serveDatabase(engine, servedAs, proofs, log)
+    engine.kind === 'sync'
+      ? serveFolder(engine, servedAs, proofs, watchAudit(engine, auditFolder(nameOfPlace(place))), log)
+      : serveDatabase(engine, servedAs, proofs, log)
   if (requireSigned && engine.ledger && !store.ledger) {
     log.error(
       'nothing of the window of this store is signed: with --require-signed nothing of it is served (docs/trust.md)',
@@ -79,6 +82,7 @@ function serveFolder(
   engine: LmdbEngineReader,
   { isCapped, fault }: ServedAs,
   proofs: OpenProofs,
+  readAudit: () => AuditedVersions | undefined,
   log: Logger,
 ): ServedStore {
   const readTrust = () => decodeCommitMark(engine.mark)
@@ -93,7 +97,7 @@ function serveFolder(
     },
     fault,
     get trust() {
-      return readTrust()
+      return { ...readTrust(), audited: readAudit() }
     },
     ledgerWith: (metrics) => createLedger(metrics.sampled(served)),
     expectInPlace() {

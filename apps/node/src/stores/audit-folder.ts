@@ -1,10 +1,27 @@
 import { join } from 'node:path'
+import type { AuditedVersions } from '@ledger-state/http'
 import { type AuditRecord, readAuditRecord } from '@ledger-state/ingest'
 import type { LmdbEngineReader } from '@ledger-state/state-engine'
 
 /** The folder of the audit of a store, unless another one is named. */
 export function auditFolder(dataDir: string): string {
   return join(dataDir, 'audit')
+}
+
+/** Time for which the record of an audit is reused. */
+const RECORD_AGE_MS = 1_000
+
+/** Reads what was audited of a served store, at most once a second. */
+export function watchAudit(engine: LmdbEngineReader, folder: string): () => AuditedVersions | undefined {
+  let readAt = Number.NEGATIVE_INFINITY
+  let known: AuditedVersions | undefined
+  return () => {
+    if (performance.now() - readAt < RECORD_AGE_MS) return known
+    readAt = performance.now()
+    const record = storedAudit(engine, folder)
+    known = record && { from: record.from, version: record.version, findings: record.findingCount }
+    return known
+  }
 }
 
 /** What was audited of a store, as far as it is valid for its present state; undefined if nothing is. */

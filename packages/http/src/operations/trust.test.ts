@@ -7,9 +7,17 @@ import type { LedgerTrust, SignedState } from './trust.js'
 
 const WAYPOINT = `0:${'ab'.repeat(32)}`
 
-async function trustOf(signed: SignedState | undefined, contradicted?: LedgerTrust['contradicted']) {
+async function trustOf(
+  signed: SignedState | undefined,
+  contradicted?: LedgerTrust['contradicted'],
+  audited?: LedgerTrust['audited'],
+) {
   const ledger = createLedger(await createOneItemEngine())
-  const listener = createRequestListener({ ledger, network: 'devnet', readTrust: () => ({ signed, contradicted }) })
+  const listener = createRequestListener({
+    ledger,
+    network: 'devnet',
+    readTrust: () => ({ signed, contradicted, audited }),
+  })
   const { statusCode, payload } = await inject(listener, { url: '/v1/-/trust' })
   expect(statusCode).toBe(200)
   return JSON.parse(payload) as Record<string, unknown>
@@ -28,6 +36,9 @@ describe('GET /v1/-/trust', () => {
       total_power: '90',
       contradicted_version: null,
       contradicted_epoch: null,
+      audited_version: null,
+      audited_from_version: null,
+      audit_findings: null,
       proof_versions: [],
       hash_salt: null,
     })
@@ -48,6 +59,14 @@ describe('GET /v1/-/trust', () => {
       signed_version: null,
       contradicted_version: '70',
       contradicted_epoch: '9',
+    })
+  })
+
+  it('says which versions the operator audited, and what that found', async () => {
+    expect(await trustOf(undefined, undefined, { from: 3n, version: 90n, findings: 0 })).toMatchObject({
+      audited_version: '90',
+      audited_from_version: '3',
+      audit_findings: 0,
     })
   })
 

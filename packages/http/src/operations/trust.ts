@@ -15,12 +15,22 @@ export interface SignedState {
   readonly power: { readonly signed: bigint; readonly total: bigint } | undefined
 }
 
+/** Versions whose state roots an audit computed and compared with the ledger. */
+export interface AuditedVersions {
+  readonly from: bigint
+  readonly version: bigint
+  /** Number of times that the state differed for some blocks. */
+  readonly findings: number
+}
+
 /** Signatures that verify a ledger, and those that contradict it. */
 export interface LedgerTrust {
   /** Signed part of the store; undefined if nothing verifies it. */
   readonly signed: SignedState | undefined
   /** Version up to which the validators of an epoch signed a different ledger; undefined if none did. */
   readonly contradicted: { readonly version: bigint; readonly epoch: bigint } | undefined
+  /** What the operator has audited; absent if that is nothing. */
+  readonly audited?: AuditedVersions | undefined
 }
 
 /** Reads the present signatures. */
@@ -60,6 +70,9 @@ export function createTrustOperation(readTrust: ReadTrust = () => NOTHING, netwo
           'total_power',
           'contradicted_version',
           'contradicted_epoch',
+          'audited_version',
+          'audited_from_version',
+          'audit_findings',
           'proof_versions',
           'hash_salt',
         ],
@@ -73,6 +86,15 @@ export function createTrustOperation(readTrust: ReadTrust = () => NOTHING, netwo
           total_power: POWER_OR_NULL,
           contradicted_version: U64_OR_NULL,
           contradicted_epoch: U64_OR_NULL,
+          audited_version: U64_OR_NULL,
+          audited_from_version: U64_OR_NULL,
+          audit_findings: {
+            type: ['integer', 'null'],
+            minimum: 0,
+            maximum: Number.MAX_SAFE_INTEGER,
+            description:
+              'How many times the state differs from the ledger for some blocks between `audited_from_version` and `audited_version`. At 0, the node found the state root of the ledger at the end of each of these blocks.',
+          },
           proof_versions: {
             type: 'array',
             items: { $ref: '#/components/schemas/U64' },
@@ -86,7 +108,7 @@ export function createTrustOperation(readTrust: ReadTrust = () => NOTHING, netwo
     handle(request) {
       request.expectOutput('json', 'Show the trusted state of the ledger')
       const { ledger } = request.pin(undefined)
-      const { signed, contradicted } = readTrust()
+      const { signed, contradicted, audited } = readTrust()
       const text = (number: bigint | undefined) => (number === undefined ? null : String(number))
       // The newest versions may have been cut off since they were signed.
       const version = signed && signed.version > ledger.latestVersion ? ledger.latestVersion : signed?.version
@@ -100,6 +122,9 @@ export function createTrustOperation(readTrust: ReadTrust = () => NOTHING, netwo
         total_power: text(signed?.power?.total),
         contradicted_version: text(contradicted?.version),
         contradicted_epoch: text(contradicted?.epoch),
+        audited_version: text(audited?.version),
+        audited_from_version: text(audited?.from),
+        audit_findings: audited?.findings ?? null,
         proof_versions: provenVersions(request.proofs, ledger).map(String),
         hash_salt: request.proofs?.hashSalt ?? null,
       })
