@@ -1,4 +1,5 @@
 import type { Suite } from '../run/suite.ts'
+import { auditSuite } from './audit.ts'
 import { codecSuite } from './codec.ts'
 import { commitSuite } from './commit.ts'
 import { distributedSuite } from './distributed.ts'
@@ -16,6 +17,7 @@ export const SUITES: readonly Suite[] = [
   lookupSuite,
   commitSuite,
   pruneSuite,
+  auditSuite,
   codecSuite,
   viewsSuite,
   httpSuite,
