@@ -11,8 +11,8 @@ const config = mergeConfig(vitestConfig, {
   test: { execArgv: [...SOURCE_OPTIONS], isolate: false, ...(isSlowRun && { maxWorkers: 2 }) },
 })
 
-/** Tests that also run on segment files without a map. */
-const WITHOUT_MAP = ['src/contract', 'src/crash', 'src/one-state', 'src/power-loss', 'src/read/model-histories']
+/** Tests that also run on segment files without a map, and on compressed ones. */
+const ON_OTHER_FILES = ['src/contract', 'src/crash', 'src/one-state', 'src/power-loss', 'src/read/model-histories']
 
 /** Has these tests run with some variables of the environment. */
 function projectWith(name: string, tests: readonly string[], variables: Readonly<Record<string, string>>) {
@@ -30,7 +30,10 @@ export default defineConfig({
       ...(isSlowRun && testScale() < 1
         ? []
         : [
-            projectWith('without-map', WITHOUT_MAP, { LEDGER_STATE_UNMAPPED: '1' }),
+            projectWith('without-map', ON_OTHER_FILES, { LEDGER_STATE_UNMAPPED: '1' }),
+            projectWith('compressed', [...ON_OTHER_FILES, 'src/read/damaged-segments'], {
+              LEDGER_STATE_COMPRESSED: '1',
+            }),
             projectWith('split', ['src/read/model-histories'], { LEDGER_STATE_SEGMENT_BYTES: '10000' }),
           ]),
     ],

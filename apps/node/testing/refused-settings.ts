@@ -69,6 +69,7 @@ export const REFUSED_TEXTS: Readonly<Record<keyof typeof settings, readonly stri
   assumeEmptyBase: SWITCHES,
   keepTransactions: ['', 'x', 'true', 'WHOLE', 'whole,none'],
   holdings: ['', 'yes', 'true', 'ON'],
+  compress: ['', 'on', 'true', 'deflate', 'AUTO'],
   json: SWITCHES,
   bcs: SWITCHES,
   explorer: SWITCHES,

@@ -24,6 +24,7 @@ export type {
   UnfinishedImport,
 } from '@ledger-state/engine'
 export type { CheckOptions, CheckReport } from './check/check-store.js'
+export type { Compress } from './lmdb/compress.js'
 export type { Durability } from './lmdb/durability.js'
 export { STORE_FILE, UNFINISHED_STORE_FILE } from './lmdb/lmdb-store.js'
 export { isSmallBesideMemory, memoryBytes } from './lmdb/read-ahead.js'
@@ -35,7 +36,7 @@ export {
   type StateEngineOptions,
   type WriterOptions,
 } from './open-state-engine.js'
-export type { StoreStats } from './read/store-stats.js'
+export type { LevelStats, StoreStats } from './read/store-stats.js'
 export { type Assembly, openAssembly } from './sharing/assembly.js'
 export type { PlacedSegment } from './sharing/create-store.js'
 export { type JoinOptions, joinStores } from './sharing/join-stores.js'

@@ -46,11 +46,11 @@ async function tryRuns(
 /** Varies options from half to one and a half times their values. */
 function varied(options: Options): Options {
   const { memtableBytes } = options
-  const compressHistory = random.below(2) === 0
-  if (memtableBytes === undefined) return { ...options, compressHistory }
+  const compress = random.below(2) === 0 ? 'always' : 'never'
+  if (memtableBytes === undefined) return { ...options, compress }
   return {
     ...options,
-    compressHistory,
+    compress,
     memtableBytes: Math.floor((memtableBytes * (50 + random.below(101))) / 100),
   }
 }
@@ -113,7 +113,7 @@ describe.skipIf(!canRecord())(`a loss of power (needs strace; TEST_SEED=${SEED})
   it.each<[string, Options, commitsBetweenOpenings?: number]>([
     ['commits that stay in the memtable', {}],
     ['merges all the time', { memtableBytes: 20_000 }],
-    ['merges all the time, compresses', { memtableBytes: 20_000, compressHistory: true }],
+    ['merges all the time, compresses', { memtableBytes: 20_000, compress: 'always' }],
     ['merges now and then', { memtableBytes: 150_000 }],
     ['merges at once', { memtableBytes: 0 }],
     ['opened often', { memtableBytes: 60_000 }, 1],

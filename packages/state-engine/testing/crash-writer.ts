@@ -22,7 +22,7 @@ performance.now = () => {
   return now
 }
 // The memtable is small, so that there are many rotations, merges and bulk commits.
-const engine = openWithFailpoints({ path, memtableBytes: 60_000, compressHistory: true }, atFailpoint)
+const engine = openWithFailpoints({ path, memtableBytes: 60_000, compress: 'always' }, atFailpoint)
 if (killAt?.startsWith('import')) {
   const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
   const entries = Array.from({ length: 12_000 }, (_, at) => ({

@@ -13,7 +13,7 @@ const RETAINED_VERSIONS = 600n
 export type WriterEnd = 'exit' | 'throw' | 'kill' | 'close'
 
 const [path, end, delay] = process.argv.slice(2) as [string, WriterEnd, string]
-const engine = openStateEngine({ path, memtableBytes: 6_000_000, compressHistory: true })
+const engine = openStateEngine({ path, memtableBytes: 6_000_000, compress: 'always' })
 let version = engine.ledger ? engine.ledger.latestVersion + 1n : 0n
 let isOver = false
 let written = 0

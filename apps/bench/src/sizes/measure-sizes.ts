@@ -1,6 +1,6 @@
 // Measures the bytes of a store, and the cost of writes and of look-ups of the past: docs/lab/measurements.md,
 // "Versions like those of mainnet". Arguments: the setting of the keys (`spreading` or `returning`), MiB of the
-// memtable, and the number of versions.
+// memtable, the number of versions, and the option `compress`.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ const VERSIONS_OF_COMMIT = 1_000
 const LOOK_UPS = 200_000
 const ROUNDS = 3
 
-const [returns = 'spreading', tableMiB = '512', versions = '126000'] = process.argv.slice(2)
+const [returns = 'spreading', tableMiB = '512', versions = '126000', compress = 'always'] = process.argv.slice(2)
 if (!isKeyReturns(returns)) throw new Error(`unknown setting of the keys: ${returns}`)
 const folder = mkdtempSync(join(tmpdir(), 'ledger-state-sizes-'))
 try {
@@ -33,14 +33,14 @@ async function measure(path: string, returns: KeyReturns, tableMiB: number, vers
   const engine = openStateEngine({
     path,
     durability: 'none',
-    compressHistory: true,
+    compress: compress as 'auto',
     memtableBytes: tableMiB * 2 ** 20,
   })
   const cpu = await cpuOf(async () => {
     for (const commit of commits) await engine.commit(commit, { chainId: 1 })
     await engine.merge()
   })
-  const { databases, keys, historyEntries } = engine.stats
+  const { levels, keys, historyEntries } = engine.stats
   console.log(
     `${returns}, table of ${tableMiB} MiB: ${writes} writes, ${keys} keys, ${historyEntries} superseded values`,
   )
@@ -53,10 +53,14 @@ async function measure(path: string, returns: KeyReturns, tableMiB: number, vers
     console.log(`CPU of a look-up of a past value: ${(spent / LOOK_UPS).toFixed(2)} µs`)
   }
   await engine.close()
-  const bytes = Object.values(databases).reduce((sum, database) => sum + database.bytes, 0)
+  const bytes = levels.reduce((sum, level) => sum + level.fileBytes, 0)
   console.log(`${(bytes / writes).toFixed(2)} B a write of all`)
-  for (const [name, database] of Object.entries(databases)) {
-    console.log(`${name}: ${database.records} records, ${(database.bytes / writes).toFixed(2)} B a write`)
+  for (const { level, files, ...of } of levels) {
+    const perWrite = (part: number) => (part / of.writes).toFixed(2)
+    const parts = `${perWrite(of.blockBytes)} blocks, ${perWrite(of.indexBytes)} index, ${perWrite(of.filterBytes)} filter`
+    console.log(
+      `level ${level}: ${files} files, ${of.writes} writes of ${perWrite(of.payloadBytes)} B, ${perWrite(of.fileBytes)} B each: ${parts}`,
+    )
   }
 }
 

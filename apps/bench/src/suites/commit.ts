@@ -70,10 +70,10 @@ async function measureBatches(run: BenchRun, keys: number): Promise<void> {
     unit: '×',
     rounds: engine.usedBytes() / stats.payloadBytes,
   })
-  for (const [name, { bytes, records }] of Object.entries(stats.databases)) {
-    const common = { title: sizes, subject: name, better: 'neither' as const, at: { part: 'database' } }
-    run.record({ ...common, metric: 'size', unit: 'B', rounds: bytes })
-    run.record({ ...common, metric: 'records', unit: '', rounds: records })
+  for (const { level, fileBytes, writes } of stats.levels) {
+    const common = { title: sizes, subject: `level ${level}`, better: 'neither' as const, at: { part: 'level' } }
+    run.record({ ...common, metric: 'size', unit: 'B', rounds: fileBytes })
+    run.record({ ...common, metric: 'writes', unit: '', rounds: writes })
   }
   await engine.close()
   await plain.close()

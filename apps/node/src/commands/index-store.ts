@@ -27,7 +27,7 @@ folder, and remove the old one. A store in a database is ingested again instead.
     try {
       if (!store.ledger) throw noLedgerErrors.emptyStore(place.dataDir)
       if (store.at().has(HOLDINGS_KEY)) throw usageError(`${place.dataDir} already has an index of holdings`)
-      const engine = await openWriter({ kind: 'folder', dataDir: folder }, { compressHistory: true })
+      const engine = await openWriter({ kind: 'folder', dataDir: folder })
       try {
         await indexStore(engine, store, {
           description: place.dataDir,

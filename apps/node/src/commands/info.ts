@@ -11,7 +11,7 @@ import {
   readSliceStatus,
   type SliceStatus,
 } from '@ledger-state/slices'
-import { type LmdbEngineReader, openStateEngineReader } from '@ledger-state/state-engine'
+import { type LevelStats, type LmdbEngineReader, openStateEngineReader } from '@ledger-state/state-engine'
 import type { Command } from '../config/command.js'
 import { switchOption } from '../config/option.js'
 import { noLedgerErrors, usageError } from '../errors.js'
@@ -76,6 +76,7 @@ each write; docs/sizing.md explains how. It works while a node runs, and is more
         ['keys', formatCount(stats.keys)],
         ['history entries', formatCount(stats.historyEntries)],
         ['data file', formatBytes(stats.fileBytes)],
+        ...stats.levels.map(levelRow),
         ['not merged yet', `${formatCount(stats.memtableEntries)} writes (${formatBytes(stats.walBytes)})`],
       ]
       process.stdout.write(`${columns(rows)}\n`)
@@ -84,6 +85,17 @@ each write; docs/sizing.md explains how. It works while a node runs, and is more
       await engine.close()
     }
   },
+}
+
+/** What the segment files of a level take on disk. */
+function levelRow({ level, files, writes, fileBytes, blockBytes, indexBytes, filterBytes }: LevelStats) {
+  const each = (bytes: number) => (writes === 0 ? '0' : (bytes / writes).toFixed(1))
+  const parts = `blocks ${each(blockBytes)}, index ${each(indexBytes)}, filter ${each(filterBytes)}`
+  const count = `${formatCount(files)} ${files === 1 ? 'file' : 'files'}`
+  return [
+    `level ${level}`,
+    `${count}, ${formatCount(writes)} writes, ${each(fileBytes)} bytes each (${parts})`,
+  ] as const
 }
 
 async function printSlice(place: StorePlace): Promise<void> {
@@ -161,6 +173,28 @@ function ledgerRows(
   ]
 }
 
+function levelFacts({
+  level,
+  files,
+  writes,
+  payloadBytes,
+  fileBytes,
+  blockBytes,
+  indexBytes,
+  filterBytes,
+}: LevelStats) {
+  return {
+    level,
+    files,
+    writes,
+    payload_bytes: payloadBytes,
+    file_bytes: fileBytes,
+    block_bytes: blockBytes,
+    index_bytes: indexBytes,
+    filter_bytes: filterBytes,
+  }
+}
+
 /**
  * Facts of a store for JSON, in which u64 values are strings.
  * @throws `no_ledger` if the store is empty
@@ -175,6 +209,7 @@ export function storeFacts(engine: LmdbEngineReader) {
     history_entries: stats.historyEntries,
     blocks: stats.blocks,
     file_bytes: stats.fileBytes,
+    levels: stats.levels.map(levelFacts),
     unmerged_writes: stats.memtableEntries,
     write_ahead_bytes: stats.walBytes,
   }

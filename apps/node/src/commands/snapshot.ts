@@ -89,7 +89,7 @@ async function copyRecords(from: StorePlace, to: StorePlace): Promise<void> {
   const progress = createProgressLine(process.stderr)
   const source = await openExportSource(from)
   try {
-    const writer = await openWriter(to, { compressHistory: true })
+    const writer = await openWriter(to)
     try {
       await copyStore(source, writer, {
         name: nameOfPlace(to),

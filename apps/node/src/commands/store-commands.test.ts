@@ -89,15 +89,12 @@ describe('check and snapshot', () => {
 
   it('find a store damaged, and say so in one line after the problems', async () => {
     await bed.fill('store', 2_000)
-    // Damages values of the key 0x01, wherever they are in the files.
+    // Damages the first block of each segment file, which lies behind the pages of LMDB and the header.
     for (const name of readdirSync(bed.at('store'))) {
       if (!name.startsWith('segment-')) continue
       const file = bed.at(`store/${name}`)
       const bytes = readFileSync(file)
-      for (const version of [237, 413, 851]) {
-        const value = Buffer.from(version.toString(16).padStart(8, '0'), 'hex')
-        for (let at = bytes.indexOf(value); at >= 0; at = bytes.indexOf(value, at + 1)) bytes[at]! ^= 0xff
-      }
+      bytes[12_500]! ^= 0xff
       writeFileSync(file, bytes)
     }
     const { status, stdout, stderr } = bed.run('check', '--data-dir', 'store')

@@ -164,6 +164,13 @@ export const settings = {
       'on',
       oneOf('on', 'off'),
     ),
+    compress: defaultedOption(
+      'compress',
+      'WHEN',
+      'compress files that are seldom merged again: auto (once the files of the store exceed half of the memory), always or never',
+      'auto',
+      oneOf('auto', 'always', 'never'),
+    ),
   }),
   ...inGroup('Source', {
     from: textOption(
@@ -460,6 +467,7 @@ export const ingestSettings = [
   settings.keepTransactions,
   settings.retainTransactions,
   settings.holdings,
+  settings.compress,
 ]
 
 /** Settings of a node, whether `serve` or `start` runs it. */
@@ -485,6 +493,7 @@ export const nodeOptions = [
   settings.keepTransactions,
   settings.retainTransactions,
   settings.holdings,
+  settings.compress,
   settings.maxLag,
   ...proofSettings,
   settings.json,

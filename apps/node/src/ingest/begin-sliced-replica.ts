@@ -111,7 +111,7 @@ async function takePart(
 ): Promise<void> {
   const whole: StateEngineReader = openStateEngineReader({ path: folder, readAhead: true })
   try {
-    const engine = await openWriter(place, { compressHistory: true })
+    const engine = await openWriter(place)
     try {
       await ingestSliceOfStore(engine, whole, {
         only: { spec: sliceSpecOf(slice), folder },

@@ -18,7 +18,7 @@ import {
   verifySource,
 } from '@ledger-state/ingest'
 import { readSliceStatus } from '@ledger-state/slices'
-import { memoryBytes, type StateEngine } from '@ledger-state/state-engine'
+import { type Compress, memoryBytes, type StateEngine } from '@ledger-state/state-engine'
 import type { CommandInput } from '../config/command.js'
 import { readHashSalt } from '../config/hash-salt.js'
 import { readKeptParts, readRetainedTransactions } from '../config/kept-parts.js'
@@ -52,6 +52,7 @@ export interface IngestSettings {
   readonly retainTransactions: bigint | undefined
   /** Whether to write the index of holdings. */
   readonly holdings: boolean
+  readonly compress: Compress
   /** Whether to compare the root of an imported state with the ledger's root. */
   readonly checkStateRoot: boolean
   /** Whether to refuse a window of a backup for which the disk is too small. */
@@ -84,6 +85,7 @@ export function parseIngestSettings(input: CommandInput): IngestSettings {
     keepTransactions: readKeptParts(input),
     retainTransactions: readRetainedTransactions(input, retain),
     holdings: input.get(settings.holdings) === 'on',
+    compress: input.get(settings.compress),
     checkStateRoot: input.get(settings.checkStateRoot),
     checkDisk: input.get(settings.checkDisk),
     slice: readSliceSettings(input),
@@ -158,6 +160,7 @@ export interface IngestIntoOptions extends Omit<IngestOptions, 'progress' | 'onN
   /** Trees of signed checkpoints to keep; none by default. */
   readonly trees?: TreeSettings
   readonly hashSalt?: string | undefined
+  readonly compress?: Compress
   /** Whether a signal ends it in order, as with a followed node, or cuts it short. */
   readonly untilStopped?: boolean
   /** Opens a followed source again, after an answer that ended it. */
@@ -178,6 +181,7 @@ export async function ingestInto(
     checkStateRoot = false,
     trees,
     hashSalt,
+    compress,
     slice,
     location,
     ...options
@@ -190,7 +194,7 @@ export async function ingestInto(
     // A store that follows a node may be served meanwhile, and readers take as much memory as this process.
     const memtableBytes = reopen ? undefined : ingestTableBytes(memoryBytes())
     const engine = await openWriter(place, {
-      compressHistory: true,
+      compress,
       memtableBytes,
       part: options.range !== undefined,
     })

@@ -134,6 +134,7 @@ export function nodeSettings(
             keepTransactions: readKeptParts(input),
             retainTransactions: readRetainedTransactions(input, retain)?.toString(),
             holdings: input.get(settings.holdings) === 'on',
+            compress: input.get(settings.compress),
             slice: readSliceSettings(input),
             window,
             trees: {

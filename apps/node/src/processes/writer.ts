@@ -12,6 +12,7 @@ import {
   pruneTurn,
 } from '@ledger-state/ingest'
 import { decodeCommitMark } from '@ledger-state/records'
+import type { Compress } from '@ledger-state/state-engine'
 import type { Logger } from 'pino'
 import type { SliceSettings } from '../config/slice-settings.js'
 import { createLoggedProgress } from '../ingest/ingest-progress.js'
@@ -38,6 +39,7 @@ export interface WriterSettings {
   /** Number of versions whose transactions stay after their state is pruned, in decimal. */
   readonly retainTransactions: string | undefined
   readonly holdings: boolean
+  readonly compress: Compress
   /** Slice for an empty store; undefined for everything. A store with versions continues as before. */
   readonly slice: SliceSettings | undefined
   /** Window of a network's backups to ingest before the node is followed, and again at intervals. */
@@ -96,11 +98,12 @@ async function followSources(
     verify,
     keepTransactions,
     holdings,
+    compress,
     slice,
     trees,
   } = settings
   const retainTransactions = toBigint(settings.retainTransactions)
-  const engine = await openWriter(place, { create: false, compressHistory: true })
+  const engine = await openWriter(place, { create: false, compress })
   const stopReports = startReports(metrics.registry, () => engine.ledger)
   const hashSalt = window ? window.network.hashSalt : settings.hashSalt
   const keeper = createTreeKeeper(engine, { place, trees, hashSalt, log: settings.log }, log)

@@ -4,7 +4,7 @@ import { openDatabaseWriter } from './open-database.js'
 import type { StorePlace } from './store-place.js'
 
 /** Options for opening a writer. Those of the engine apply only to stores in folders. */
-export interface OpenWriterOptions extends Pick<WriterOptions, 'compressHistory' | 'memtableBytes' | 'part'> {
+export interface OpenWriterOptions extends Pick<WriterOptions, 'compress' | 'memtableBytes' | 'part'> {
   /** Whether to create an empty store if there is none; true by default. */
   readonly create?: boolean
 }
@@ -15,8 +15,8 @@ export interface OpenWriterOptions extends Pick<WriterOptions, 'compressHistory'
  */
 export async function openWriter(
   place: StorePlace,
-  { create = true, ...options }: OpenWriterOptions = {},
+  { create = true, compress = 'auto', ...options }: OpenWriterOptions = {},
 ): Promise<StateEngine | AsyncStateWriter> {
   if (place.kind === 'database') return await openDatabaseWriter(place.url, create)
-  return openStateEngine({ path: place.dataDir, create, verifyReads: true, ...options })
+  return openStateEngine({ path: place.dataDir, create, verifyReads: true, compress, ...options })
 }

@@ -130,7 +130,7 @@ describe(`merges in a thread (TEST_SEED=${SEED})`, () => {
     async () => {
       const asks = vi.spyOn(CompactionThread.prototype, 'flush')
       const random = createRandom(SEED)
-      const open = () => openStateEngine({ path: folder.path, memtableBytes: 3_600_000, compressHistory: true })
+      const open = () => openStateEngine({ path: folder.path, memtableBytes: 3_600_000, compress: 'always' })
       let engine = open()
       const model = createMemoryEngine()
       let next = 0

@@ -22,7 +22,7 @@ export function* flushSegment(
   if (segment.versionCount === 0) return []
   const { firstVersion } = segment
   const place = { firstVersion, lastVersion: segment.head!.latestVersion, level: 0, isBase: false, file }
-  const { rows } = yield* writeSegments(facts, place, {}, (sink) => putMemtable(segment, sink))
+  const { rows } = yield* writeSegments(facts, place, 'none', (sink) => putMemtable(segment, sink))
   return rows
 }
 

@@ -180,7 +180,7 @@ it('a merge that is stopped leaves no file', async () => {
 it('a final level is patched, and compressed if that is wanted, and reads the same', async () => {
   const inputs = listSegmentRows(store)
   const sizes = (['none', 'deflate'] as const).map((codec, at) => {
-    const merge = { inputs, level: 2, floor: undefined, file: 900 + at, packing: { patches: true, codec } }
+    const merge = { inputs, level: 2, floor: undefined, file: 900 + at, codec }
     for (const steps = mergeLevel(store, merge); ; ) {
       const { done, value } = steps.next()
       if (!done) continue
@@ -289,11 +289,10 @@ it('merges in the thread what is long, and does not leave a file if it is stoppe
 
 it('a merge into a low level goes before one into a higher level that began earlier', async () => {
   const inputs = listSegmentRows(store)
-  const packing = { patches: false, codec: 'none' } as const
   const work = new LevelWork(store, new SharedProgress())
   const ended: number[] = []
   const run = async (level: number, files: typeof inputs) => {
-    await work.run({ inputs: files, level, floor: undefined, file: 900 + level, packing })
+    await work.run({ inputs: files, level, floor: undefined, file: 900 + level, codec: 'none' })
     ended.push(level)
   }
   vi.stubEnv('LEDGER_STATE_SEGMENT_BYTES', '1000000')

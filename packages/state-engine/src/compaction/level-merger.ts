@@ -6,6 +6,7 @@ import { LEDGER_KEY, type LmdbStore, withStoreErrorsAsync } from '../lmdb/lmdb-s
 import { decodeLedgerRecord } from '../records/ledger-record.js'
 import { expectAllVersions, listSegmentRows, type SegmentRow } from '../records/segment-rows.js'
 import type { ObsoleteSegments } from '../segments/obsolete-segments.js'
+import { codecOfLevel } from './codec-of-level.js'
 import { LevelWork } from './level-work.js'
 import {
   FINAL_LEVEL,
@@ -18,7 +19,6 @@ import {
   mergesPerByte,
   putMerged,
 } from './merge-level.js'
-import { packingOf } from './packing.js'
 import type { SegmentNumbers } from './segment-numbers.js'
 import { SharedProgress } from './shared-progress.js'
 import { createLevelThread, type LevelThread } from './threaded-levels.js'
@@ -118,7 +118,7 @@ export class LevelMerger {
       new Set(inputs.map(({ firstVersion }) => firstVersion)).size === 1 && inputs[0]!.level === FINAL_LEVEL
     if (this.#isStopped || inputs.length === 0 || isFinal) return
     if (!hasRoom([{ inputs }], freeBytes(store.path))) throw storeFull(store.path, undefined)
-    const choice = { inputs, level: FINAL_LEVEL, floor: undefined, packing: packingOf(FINAL_LEVEL, 0, 'always') }
+    const choice = { inputs, level: FINAL_LEVEL, floor: undefined, codec: codecOfLevel(FINAL_LEVEL, 0, 'always') }
     const merge = { ...choice, file: numbers.take(filesOfMerge(choice)) }
     const merged = this.#merge(merge)
     const ended = merged.catch(() => {}).then(() => void this.#running.delete(merge))
@@ -207,8 +207,8 @@ export class LevelMerger {
     // Until others make room, level 0 grows. Commits go on.
     if (!wanted || !hasRoom([...running, wanted], freeBytes(store.path))) return undefined
     const storeBytes = rows.reduce((sum, { fileBytes }) => sum + fileBytes, 0)
-    const packing = packingOf(wanted.level, storeBytes, store.compressHistory ? 'always' : 'auto')
-    return { ...wanted, packing, file: numbers.take(filesOfMerge(wanted)) }
+    const codec = codecOfLevel(wanted.level, storeBytes, store.compress)
+    return { ...wanted, codec, file: numbers.take(filesOfMerge(wanted)) }
   }
 
   #begin(merge: LevelMerge): void {

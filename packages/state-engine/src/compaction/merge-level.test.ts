@@ -58,8 +58,7 @@ it('a merge needs room for its output in addition to its inputs', () => {
 
 /** A merge of some rows that is under way. */
 function running(inputs: readonly SegmentRow[]): LevelMerge {
-  const packing = { patches: false, codec: 'none' } as const
-  return { inputs, level: inputs[0]!.level + 1, floor: undefined, file: 99, packing }
+  return { inputs, level: inputs[0]!.level + 1, floor: undefined, file: 99, codec: 'none' }
 }
 
 it('a level is merged while a higher one is, but a level is not merged twice at a time', () => {

@@ -3,11 +3,11 @@ import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
 import { decodeLedgerRecord, encodeLedgerRecord } from '../records/ledger-record.js'
 import { listSegmentRows, putSegmentRow, removeSegmentRow, type SegmentRow } from '../records/segment-rows.js'
 import { BlockCache } from '../segments/block-cache.js'
+import type { Codec } from '../segments/codec.js'
 import { mergeSegments } from '../segments/merge-segments.js'
 import { segmentPath } from '../segments/segment-names.js'
 import { SegmentReader } from '../segments/segment-reader.js'
 import { mostFileBytes, type SegmentSink } from '../segments/split-writer.js'
-import type { Packing } from './packing.js'
 import { type FileFacts, mostFiles, writeSegments } from './write-segments.js'
 
 /** Number of segments of a level that become one of the next. */
@@ -34,7 +34,7 @@ export interface MergeChoice {
 export interface LevelMerge extends MergeChoice {
   /** Number of the first file of the output. */
   readonly file: number
-  readonly packing: Packing
+  readonly codec: Codec
 }
 
 /** What a merge wrote. */
@@ -151,7 +151,7 @@ function canMerge(inputs: readonly SegmentRow[]): boolean {
  */
 export function* mergeLevel(
   facts: FileFacts,
-  { inputs, file, level, floor, packing }: LevelMerge,
+  { inputs, file, level, floor, codec }: LevelMerge,
 ): Generator<number, MergedLevel> {
   const [firstVersion, lastVersion] = [inputs[0]!.firstVersion, inputs.at(-1)!.until]
   const place = { firstVersion, lastVersion, level, isBase: floor !== undefined || inputs[0]!.isBase, file }
@@ -163,7 +163,7 @@ export function* mergeLevel(
     }
     const slices = inputs.map(({ until }, at) => ({ reader: readers[at]!, until }))
     const merge = (sink: SegmentSink) => mergeSegments(slices, sink, { firstVersion, floor })
-    const { rows, result: dropped } = yield* writeSegments(facts, place, packing, merge)
+    const { rows, result: dropped } = yield* writeSegments(facts, place, codec, merge)
     return { rows, dropped }
   } finally {
     for (const reader of readers) reader.close()

@@ -1,13 +1,16 @@
 import { hashSeedOf, type LmdbStore } from '../lmdb/lmdb-store.js'
 import type { SegmentRow } from '../records/segment-rows.js'
+import type { Codec } from '../segments/codec.js'
 import { segmentPath } from '../segments/segment-names.js'
-import { SegmentWriter, type SegmentWriterOptions, type WrittenSegment } from '../segments/segment-writer.js'
+import { SegmentWriter, type WrittenSegment } from '../segments/segment-writer.js'
 import { mostFileBytes, type SegmentSink, SplitWriter } from '../segments/split-writer.js'
 
 export type FileFacts = Pick<LmdbStore, 'path' | 'segmentsId' | 'durability'>
 /** What a row says of a segment before it is written. */
 export type SegmentPlace = Pick<SegmentRow, 'firstVersion' | 'lastVersion' | 'level' | 'isBase'>
 
+/** Name of the variable with which tests have all files compressed. */
+const COMPRESSED_VARIABLE = 'LEDGER_STATE_COMPRESSED'
 /** Most bytes that a write takes in a file in addition to its key and value. */
 const WRITE_BYTES = 64
 
@@ -23,13 +26,14 @@ export function mostFiles(payloadBytes: number, writes: number): number {
 export function* writeSegments<Step, T>(
   { path, segmentsId, durability }: FileFacts,
   place: SegmentPlace & { readonly file: number },
-  options: SegmentWriterOptions,
+  codec: Codec,
   put: (sink: SegmentSink) => Generator<Step, T>,
 ): Generator<Step, { readonly rows: readonly SegmentRow[]; readonly result: T }> {
   const { file, ...versions } = place
   const identity = { storeId: segmentsId, hashSeed: hashSeedOf({ segmentsId }), ...versions }
-  const open = (part: number) =>
-    new SegmentWriter(segmentPath(path, file + part), identity, { ...options, isDurable: durability !== 'none' })
+  const isCompressed = process.env[COMPRESSED_VARIABLE] !== undefined
+  const options = { codec: isCompressed ? 'deflate' : codec, isDurable: durability !== 'none' } as const
+  const open = (part: number) => new SegmentWriter(segmentPath(path, file + part), identity, options)
   const writer = new SplitWriter(open, mostFileBytes())
   let isDone = false
   try {

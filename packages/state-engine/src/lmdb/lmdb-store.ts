@@ -9,6 +9,7 @@ import type { RootDatabase } from 'lmdb'
 import { NUMBERED_KEY_ENCODER, type NumberedKey } from '../bytes/numbered-key.js'
 import { openRecord, RecordBuilder } from '../bytes/record.js'
 import { storeFailedErrors, storeFormat, storeFull, storeMissing, storeReadOnly } from '../errors.js'
+import type { Compress } from './compress.js'
 import { isSystemError, toDamage } from './damage-errors.js'
 import { expectSoundFile } from './data-file.js'
 import { DataFileSync } from './data-file-sync.js'
@@ -46,8 +47,8 @@ export interface LmdbStore {
   readonly durability: Durability
   /** Whether every read compares the record with its checksum. */
   readonly verifyReads: boolean
-  /** Whether files that are seldom merged again are compressed in every case. */
-  readonly compressHistory: boolean
+  /** Which segment files of high levels are compressed. */
+  readonly compress: Compress
   /** A random u64, made with the store, by which a WAL file of another store is recognized. */
   readonly storeId: bigint
   /** Id in the headers of the segment files. It is the store's, except in parts of a ledger that are joined later. */
@@ -82,7 +83,7 @@ export interface LmdbStoreOptions {
   readonly verifyReads?: boolean | undefined
   readonly readAhead?: boolean | undefined
   readonly mapBytes?: number | undefined
-  readonly compressHistory?: boolean | undefined
+  readonly compress?: Compress | undefined
   /** Id in the headers of the segment files of a store that is created; by default the store's own. */
   readonly segmentsId?: bigint | undefined
   /** Whether another thread of the process has the store open. */
@@ -113,7 +114,7 @@ export function openLmdbStore({
   verifyReads = false,
   readAhead,
   mapBytes,
-  compressHistory = false,
+  compress = 'auto',
   segmentsId,
   isOpened = false,
 }: LmdbStoreOptions): LmdbStore {
@@ -138,7 +139,7 @@ export function openLmdbStore({
         path,
         durability,
         verifyReads,
-        compressHistory,
+        compress,
         sync,
         expectInPlace,
         showNewer: showNewerThan,
@@ -219,7 +220,7 @@ function openTables(
   root: RootDatabase<Buffer, Uint8Array>,
   file: string,
   { create = false, segmentsId }: { readonly create?: boolean; readonly segmentsId?: bigint | undefined } = {},
-): Omit<LmdbStore, 'path' | 'durability' | 'verifyReads' | 'compressHistory' | 'sync' | 'expectInPlace' | 'showNewer'> {
+): Omit<LmdbStore, 'path' | 'durability' | 'verifyReads' | 'compress' | 'sync' | 'expectInPlace' | 'showNewer'> {
   const table = <K>(name: string, keyEncoder?: KeyEncoder<K>): Table<K> => {
     const keys = keyEncoder ? { keyEncoder: keyEncoder as never } : { keyEncoding: 'binary' as const }
     const options = { name, encoding: 'binary' as const, create, ...keys }

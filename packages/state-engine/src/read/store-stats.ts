@@ -3,6 +3,7 @@ import type { TableStats } from '../lmdb/table.js'
 import type { Memtable } from '../memtable/memtable.js'
 import type { LedgerRecord } from '../records/ledger-record.js'
 import type { SegmentRow } from '../records/segment-rows.js'
+import { HEADER_LENGTH, type Part, type PartName } from '../segments/format.js'
 import { countKeys } from '../segments/key-sketch.js'
 import type { ReadSnapshot } from './read-snapshot.js'
 import type { SegmentSlice } from './segment-slices.js'
@@ -26,8 +27,8 @@ export interface StoreStats {
   readonly freeBytes: number
   /** Size up to which the catalog can grow before every process has to map it again. */
   readonly mapBytes: number
-  /** Bytes of the database `meta` and its records; bytes of the segment files and their writes. */
-  readonly databases: Readonly<Record<string, { readonly bytes: number; readonly records: number }>>
+  /** Segment files of each level, the lowest first. */
+  readonly levels: readonly LevelStats[]
   /** Number of writes in the memtable. Those that were merged leave it a moment after the merge. */
   readonly memtableEntries: number
   /** Memory in bytes that the memtable takes in this process. */
@@ -36,6 +37,22 @@ export interface StoreStats {
   readonly walBytes: number
   /** Number of slots of readers in use, and of all slots. */
   readonly readers: { readonly used: number; readonly most: number }
+}
+
+/** The segment files of a level. */
+export interface LevelStats {
+  readonly level: number
+  readonly files: number
+  /** Number of writes in them. */
+  readonly writes: number
+  /** Number of bytes of their keys and values, each key counted with each write. */
+  readonly payloadBytes: number
+  readonly fileBytes: number
+  /** Number of bytes of the keys and values as they are stored. The rest is found by these: */
+  readonly blockBytes: number
+  /** Number of bytes of the indexes, with their separators. */
+  readonly indexBytes: number
+  readonly filterBytes: number
 }
 
 const META_PAGES = 2
@@ -61,15 +78,35 @@ export function storeStats(
     fileBytes: dataFileBytes + segmentBytes,
     freeBytes: Math.max(0, dataFileBytes - catalogBytes - (pagesOf(free) + META_PAGES) * pageSize),
     mapBytes: mapSize,
-    databases: {
-      meta: { bytes: pageSize * pagesOf(meta.getStats()), records: meta.getStats().entryCount },
-      segments: { bytes: segmentBytes, records: writes },
-    },
+    levels: levelStats(slices),
     memtableEntries: memtable.segments.reduce((sum, { entryCount }) => sum + entryCount, 0),
     memtableBytes: memtable.byteSize,
     walBytes: memtable.segments.reduce((sum, { length }) => sum + length, 0),
     readers: { used: numReaders, most: maxReaders },
   }
+}
+
+function levelStats(slices: readonly SegmentSlice[]): readonly LevelStats[] {
+  const ofLevels = Map.groupBy(slices, ({ row }) => row.level)
+  const levels = [...ofLevels].map(([level, files]) => {
+    const sum = (of: (slice: SegmentSlice) => number) => files.reduce((total, slice) => total + of(slice), 0)
+    const sumOfPart = (name: PartName) => sum(({ reader }) => lengthOf(reader.summary.parts[name]))
+    return {
+      level,
+      files: files.length,
+      writes: sum(({ row }) => row.writes),
+      payloadBytes: sum(({ row }) => row.payloadBytes),
+      fileBytes: sum(({ row }) => row.fileBytes),
+      blockBytes: sum(({ reader }) => reader.summary.parts.index.start - HEADER_LENGTH),
+      indexBytes: sumOfPart('index') + sumOfPart('separators'),
+      filterBytes: sumOfPart('filter'),
+    }
+  })
+  return levels.toSorted((a, b) => a.level - b.level)
+}
+
+function lengthOf({ start, end }: Part): number {
+  return end - start
 }
 
 function countSliceKeys(slices: readonly SegmentSlice[]): number {

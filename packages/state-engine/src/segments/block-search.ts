@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { operationLength } from './block-writer.js'
+import { partOf } from './byte-output.js'
 import { ABSENT, type Found, PRESENT, REMOVED } from './found.js'
 import { type KeyProbe, tagOf } from './key-filter.js'
 import { applyPatch } from './patch.js'
@@ -85,10 +86,13 @@ export class SegmentMatch {
         this.version = sum
       }
     }
-    const operations = at
     let offset = 0
     let operation = 0
+    // The last whole value up to the hit, its place among the values, and the place of the operation after its own.
     let whole = 0
+    let wholeOffset = 0
+    let patches = at
+    let length = 0
     for (let write = 0; write < count; write++) {
       let byte = bytes[at++]!
       let read = byte & 127
@@ -97,25 +101,30 @@ export class SegmentMatch {
         read += (byte & 127) * unit
       }
       if (write > hit) continue
-      if (write < hit) offset += operationLength(read)
-      if ((read & 1) === 1) whole = write
+      if (write > 0) offset += operationLength(operation)
       operation = read
+      if ((read & 1) === 0) continue
+      whole = write
+      wholeOffset = offset
+      patches = at
+      length = operationLength(read)
     }
     if (operation === 0) return REMOVED
-    if ((operation & 1) === 1) {
-      this.bytes = bytes
-      this.start = at + offset
-      this.end = this.start + operationLength(operation)
-    } else this.#restore(bytes, operations, at, whole, hit)
+    this.bytes = bytes
+    this.start = at + wholeOffset
+    this.end = this.start + length
+    if (whole < hit) this.#restore(patches, hit - whole)
     return PRESENT
   }
 
-  /** Applies the patches of the writes after `whole`, up to `hit`, to the value of `whole`. */
-  #restore(bytes: Uint8Array, operations: number, values: number, whole: number, hit: number): void {
-    let at = values
-    let operationAt = operations
-    this.start = 0
-    for (let write = 0; write <= hit; write++) {
+  /** Applies patches to a copy of the value, after which they lie. The operation of the first one is at `operationAt`. */
+  #restore(operationAt: number, count: number): void {
+    const { bytes, start, end } = this
+    const length = end - start
+    if (length > this.#restored.length) this.#restored = new Uint8Array(Buffer.allocUnsafeSlow(2 * length).buffer)
+    const restored = this.#restored
+    restored.set(partOf(bytes, start, end))
+    for (let at = end, patch = 0; patch < count; patch++) {
       let byte = bytes[operationAt++]!
       let operation = byte & 127
       for (let unit = 128; byte > 127; unit *= 128) {
@@ -123,15 +132,12 @@ export class SegmentMatch {
         operation += (byte & 127) * unit
       }
       const next = at + operationLength(operation)
-      if (write === whole) {
-        this.end = next - at
-        if (this.end > this.#restored.length)
-          this.#restored = new Uint8Array(Buffer.allocUnsafeSlow(2 * this.end).buffer)
-        this.#restored.set(bytes.subarray(at, next))
-      } else if (write > whole) applyPatch(this.#restored.subarray(0, this.end), bytes, at, next)
+      applyPatch(restored, 0, length, bytes, at, next)
       at = next
     }
-    this.bytes = this.#restored
+    this.bytes = restored
+    this.start = 0
+    this.end = length
   }
 }
 

@@ -1,18 +1,19 @@
-import * as zlib from 'node:zlib'
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import { MAX_KEY_LENGTH, MAX_VALUE_LENGTH } from '@ledger-state/engine'
 
-/** What makes blocks smaller. Their numbers are in the files. */
-export type Codec = 'none' | 'deflate' | 'zstd'
+/** How the content of blocks is compressed. */
+export type Codec = 'none' | 'deflate'
 
-const NUMBERS: Readonly<Record<Codec, number>> = { none: 0, deflate: 1, zstd: 2 }
-const ZSTD_LEVEL = 3
+// Numbers of the codecs in the files.
+export const STORED = 0
+const DEFLATED = 1
+
 /** Share of its length that a block must save to be stored compressed. */
 const LEAST_SAVED = 1 / 10
-
-/** Whether this Node has zstd: from 22.15 on. */
-export const hasZstd = 'zstdCompressSync' in zlib
-
-/** Number of the codec of a block that is stored as it is. */
-export const STORED = NUMBERS.none
+/** Deflate saves at most this factor, and a few bytes. */
+const MOST_FACTOR = 1_032
+/** No content is longer: a block that exceeds `BLOCK_BYTES` has a single entry, and that has a key, a value and its head. */
+const MAX_CONTENT_LENGTH = MAX_KEY_LENGTH + MAX_VALUE_LENGTH + 2 ** 14
 
 export interface Compressed {
   readonly codec: number
@@ -20,28 +21,23 @@ export interface Compressed {
 }
 
 export function compress(codec: Codec, content: Uint8Array): Compressed {
-  if (codec !== 'none') {
-    const bytes = codec === 'zstd' ? compressZstd(content) : zlib.deflateRawSync(content)
-    if (bytes.length <= content.length * (1 - LEAST_SAVED)) return { codec: NUMBERS[codec], bytes }
+  if (codec === 'deflate') {
+    const bytes = deflateRawSync(content)
+    if (bytes.length <= content.length * (1 - LEAST_SAVED)) return { codec: DEFLATED, bytes }
   }
   return { codec: STORED, bytes: content }
 }
 
-function compressZstd(content: Uint8Array): Uint8Array {
-  return zlib.zstdCompressSync(content, { params: { [zlib.constants.ZSTD_c_compressionLevel]: ZSTD_LEVEL } })
-}
-
 /** Restores the content of a block. Returns undefined if that is not possible, or not of this length. */
 export function decompress(codec: number, bytes: Uint8Array, length: number): Uint8Array | undefined {
+  if (codec !== DEFLATED || length > MAX_CONTENT_LENGTH || length > MOST_FACTOR * bytes.length) return undefined
   try {
-    const options = { maxOutputLength: Math.max(1, length) }
-    const restored =
-      codec === NUMBERS.deflate
-        ? zlib.inflateRawSync(bytes, options)
-        : codec === NUMBERS.zstd && hasZstd
-          ? zlib.zstdDecompressSync(bytes, options)
-          : undefined
-    return restored?.length === length ? restored : undefined
+    // With one byte more, the content lies in one buffer of its length. By default, zlib would keep 16 KiB for each block.
+    const restored = inflateRawSync(bytes, {
+      chunkSize: Math.max(64, length + 1),
+      maxOutputLength: Math.max(1, length),
+    })
+    return restored.length === length ? restored : undefined
   } catch {
     return undefined
   }

@@ -71,7 +71,7 @@ export class EntryReader {
       if ((operation & 1) === 1) restored.part(bytes, this.next, end)
       else if (operation > 0 && write > 0 && this.ends[write - 1] !== DELETED) {
         restored.part(restored.bytes, this.starts[write - 1]!, this.ends[write - 1]!)
-        applyPatch(restored.bytes.subarray(start, restored.length), bytes, this.next, end)
+        applyPatch(restored.bytes, start, restored.length, bytes, this.next, end)
       }
       this.starts[write] = start
       this.ends[write] = operation === 0 ? DELETED : restored.length

@@ -24,7 +24,7 @@ it('a patch gives the value, and saves a quarter or is none', () => {
     expect(length).toBeLessThanOrEqual((after.length * 3) / 4)
     if (!isPatched) expect(length).toBe(0)
     const value = Uint8Array.from(before)
-    applyPatch(value, output.bytes, prefix, output.length)
+    applyPatch(value, 0, value.length, output.bytes, prefix, output.length)
     if (isPatched) expect(Buffer.compare(value, after)).toBe(0)
   })
   fc.assert(property, { numRuns: 2_000 })
@@ -45,9 +45,10 @@ it('equal values have an empty patch, and one changed byte costs three', () => {
 
 it('damaged patches write nothing beyond the value', () => {
   const property = fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
-    const value = new Uint8Array(20)
-    applyPatch(value, bytes, 0, bytes.length)
-    expect(value.length).toBe(20)
+    const values = new Uint8Array(60)
+    applyPatch(values, 20, 40, bytes, 0, bytes.length)
+    expect(values.subarray(0, 20)).toEqual(new Uint8Array(20))
+    expect(values.subarray(40)).toEqual(new Uint8Array(20))
   })
   fc.assert(property)
 })

@@ -46,9 +46,16 @@ export function putPatch(
   }
 }
 
-/** Applies a patch, `bytes[start, end)`, to a value. */
-export function applyPatch(value: Uint8Array, bytes: Uint8Array, start: number, end: number): void {
-  let to = 0
+/** Applies a patch, `bytes[start, end)`, to the value `values[startOfValue, endOfValue)`. */
+export function applyPatch(
+  values: Uint8Array,
+  startOfValue: number,
+  endOfValue: number,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+): void {
+  let to = startOfValue
   for (let at = start; at < end; ) {
     let byte = bytes[at++]!
     let skipped = byte & 127
@@ -63,7 +70,7 @@ export function applyPatch(value: Uint8Array, bytes: Uint8Array, start: number, 
       changed += (byte & 127) * unit
     }
     to += skipped
-    if (to + changed > value.length || at + changed > end) return
-    for (const stop = at + changed; at < stop; ) value[to++] = bytes[at++]!
+    if (to + changed > endOfValue || at + changed > end) return
+    for (const stop = at + changed; at < stop; ) values[to++] = bytes[at++]!
   }
 }

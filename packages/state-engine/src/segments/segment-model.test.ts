@@ -17,7 +17,6 @@ import {
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
 import { SegmentMatch } from './block-search.ts'
 import { checkSegment } from './check-segment.ts'
-import { type Codec, hasZstd } from './codec.ts'
 import { PRESENT, REMOVED } from './found.ts'
 import { mergeSegments } from './merge-segments.ts'
 import { SegmentKeys } from './segment-keys.ts'
@@ -33,9 +32,8 @@ const VERSIONS = 400
 const KINDS: readonly (readonly [string, SegmentWriterOptions])[] = [
   ['as they are', {}],
   ['as they are, in small blocks', { blockBytes: 500 }],
-  ['patched', { patches: true, blockBytes: 2_000 }],
-  ['deflated', { codec: 'deflate', blockBytes: 3_000 }],
-  ['patched and compressed', { codec: hasZstd ? ('zstd' as Codec) : 'deflate', patches: true, blockBytes: 300 }],
+  ['deflated', { codec: 'deflate' }],
+  ['deflated, in small blocks', { codec: 'deflate', blockBytes: 300 }],
 ]
 
 function describeValue(value: Uint8Array | null | undefined): string {
@@ -233,7 +231,7 @@ it('a file without writes has no keys', () => {
 it('the same writes make the same bytes', () => {
   const model = makeModel(createRandom(3), { keys: 50, versions: VERSIONS, writes: 4 })
   const [one, other] = ['one', 'other'].map((name) =>
-    writeSegment(join(folder.path, name), model, 0, VERSIONS - 1, { patches: true, codec: 'deflate' }),
+    writeSegment(join(folder.path, name), model, 0, VERSIONS - 1, { codec: 'deflate' }),
   )
   expect(Buffer.from(one!.summary.sha256).toString('hex')).toBe(Buffer.from(other!.summary.sha256).toString('hex'))
   expect(HASH_SEED.length).toBe(8)

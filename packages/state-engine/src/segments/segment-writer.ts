@@ -44,8 +44,6 @@ const SYNCED_AT_ONCE = 2 ** 26
 
 export interface SegmentWriterOptions {
   readonly codec?: Codec
-  /** Whether a value is stored as the patch of the one before, if that is shorter. */
-  readonly patches?: boolean
   /** Length up to which entries share a block. */
   readonly blockBytes?: number
   /** Whether the file is synced before it gets its name. */
@@ -67,7 +65,6 @@ export class SegmentWriter {
   /** Seed of the checksums of blocks: `blockSeed`. */
   readonly #seed: number
   readonly #codec: Codec
-  readonly #patches: boolean
   readonly #blockBytes: number
   readonly #isDurable: boolean
   readonly #descriptor: number
@@ -115,11 +112,10 @@ export class SegmentWriter {
   })
 
   constructor(path: string, identity: SegmentIdentity, options: SegmentWriterOptions = {}) {
-    const { codec = 'none', patches = false, blockBytes = BLOCK_BYTES, isDurable = true } = options
+    const { codec = 'none', blockBytes = BLOCK_BYTES, isDurable = true } = options
     this.#path = path
     this.#seed = fileSeed(identity)
     this.#codec = codec
-    this.#patches = patches
     this.#blockBytes = blockBytes
     this.#isDurable = isDurable
     this.#hash = new KeyHash(Buffer.from(identity.hashSeed))
@@ -256,7 +252,7 @@ export class SegmentWriter {
       head.varint(this.#versions[at]! - before)
       before = this.#versions[at]!
     }
-    const body = this.#patches && this.#count > 1 ? this.#putPatched() : this.#putWhole()
+    const body = this.#count > 1 ? this.#putPatched() : this.#putWhole()
     const entryBytes = head.length + body.length + (this.#isContinued ? 0 : this.#key.length) + 4
     if (!this.#block.hasRoom(entryBytes, this.#blockBytes)) this.#endBlock()
     const isFirst = this.#block.count === 0

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { copyBytes } from '@ledger-state/core/bytes'
 import { syncFile } from '@ledger-state/core/files'
 import { highHalf, lowHalf } from '../bytes/numbered-key.js'
-import { packingOf } from '../compaction/packing.js'
+import { codecOfLevel } from '../compaction/codec-of-level.js'
 import { writeSegments } from '../compaction/write-segments.js'
 import { invalidArgumentErrors } from '../errors.js'
 import { hashSeedOf, withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
@@ -147,7 +147,7 @@ class Join {
     const steps = writeSegments(
       { path: folder, segmentsId, durability: 'full' },
       place,
-      packingOf(level, 0, 'always'),
+      codecOfLevel(level, 0, 'always'),
       (sink) => mergeSegments(slices, withoutFirst(sink, unknown), { firstVersion }),
     )
     let written: readonly SegmentRow[]

@@ -31,9 +31,10 @@ export async function runBesideModel({ count, seed, values = [] }: BesideModelOp
       return {
         createModel: createMemoryEngine,
         open() {
-          // Alternates, so that stores get chunks of both kinds.
+          // Alternates, so that stores have files of both kinds.
           isCompressing = !isCompressing
-          const options = { path, durability: 'none', memtableBytes, compressHistory: isCompressing } as const
+          const compress = isCompressing ? 'always' : 'never'
+          const options = { path, durability: 'none', memtableBytes, compress } as const
           return openWithFailpoints(options, (point) => atFailpoint(point))
         },
         openReader: () => openStateEngineReader({ path }),
