@@ -37,9 +37,29 @@ export function createMainnetLikeLedger(versions: number, returns: KeyReturns, s
   return new LedgerMaker(returns, seed).make(versions)
 }
 
+/** The versions of `createMainnetLikeLedger`, each made when it is asked for. */
+export function mainnetLikeVersions(
+  versions: number,
+  returns: KeyReturns,
+  seed = 1,
+): Generator<MainnetLikeVersion, void> {
+  return new LedgerMaker(returns, seed).stream(versions)
+}
+
+/** Type of the events of user transactions. */
+export const SWAP_EVENT = {
+  kind: 'struct',
+  address: Buffer.alloc(32, 9),
+  module: 'pool',
+  name: 'SwapEvent',
+  typeArguments: [],
+} as const
+
 class LedgerMaker {
   readonly #random: Random
-  readonly #versions: MainnetLikeVersion[] = []
+  #versions: MainnetLikeVersion[] = []
+  /** Next sequence number of each sender. */
+  readonly #sent = new Map<string, bigint>()
   readonly #hasher = new Hasher()
   readonly #accumulator = new Accumulator(this.#hasher, 'TransactionAccumulator')
   readonly #blocks: Generator<ChainLikeBlock, never>
@@ -70,6 +90,14 @@ class LedgerMaker {
     return { chainId: CHAIN_ID, versions: this.#versions, ledgerInfo: ledgerInfo.toBytes(), rangeSiblings }
   }
 
+  *stream(count: number): Generator<MainnetLikeVersion, void> {
+    this.#addGenesis(this.#blocks.next().value)
+    for (let left = count; left > 0; this.#addBlock(this.#blocks.next().value)) {
+      for (const version of this.#versions) if (left-- > 0) yield version
+      this.#versions = []
+    }
+  }
+
   #rangeSiblings(first: number, last: number) {
     const left: Buffer[] = []
     const right: Buffer[] = []
@@ -95,7 +123,7 @@ class LedgerMaker {
   #addBlock({ height, timeUsec, metadata, transactions }: ChainLikeBlock): void {
     const block = new ByteWriter().u8(2).bytes(this.#random.bytes(32)).u64(1n).u64(BigInt(height))
     block.bytes(Buffer.alloc(32, 3)).byteString(Uint8Array.of(1, 2)).uleb128(0).u64(BigInt(timeUsec))
-    this.#add(block.toBytes(), this.#events(1), metadata.map(encodeWrite))
+    this.#add(block.toBytes(), [blockEvent(height)], metadata.map(encodeWrite))
     for (const writes of transactions) {
       const sender = writes[0]!.key.subarray(STATE_KEY_ADDRESS_AT, STATE_KEY_ADDRESS_AT + ADDRESS_LENGTH)
       this.#add(this.#userTransaction(sender), this.#events(EVENTS), writes.map(encodeWrite))
@@ -129,19 +157,22 @@ class LedgerMaker {
 
   /** A transaction: sender, an entry function with its arguments, gas, chain id, a key and a signature. */
   #userTransaction(sender: Uint8Array): Uint8Array {
-    const writer = new ByteWriter()
-      .u8(0)
-      .bytes(sender)
-      .u64(BigInt(this.#random.below(10_000)))
-      .u8(2)
+    const writer = new ByteWriter().u8(0).bytes(sender).u64(this.#nextNumber(sender)).u8(2)
     writer.bytes(Buffer.alloc(32, 7)).string('router').string('swap_exact_in').uleb128(0).uleb128(3)
     for (const length of [32, 8, 8]) writer.byteString(this.#random.bytes(length))
     writer.u64(200_000n).u64(100n).u64(1_760_000_000n).u8(CHAIN_ID)
     return writer.u8(0).byteString(this.#random.bytes(32)).byteString(this.#random.bytes(64)).toBytes()
   }
 
+  #nextNumber(sender: Uint8Array): bigint {
+    const name = Buffer.from(sender).toString('latin1')
+    const next = this.#sent.get(name) ?? 0n
+    this.#sent.set(name, next + 1n)
+    return next
+  }
+
   #events(count: number): Uint8Array[] {
-    const tag = structTag(Buffer.alloc(32, 9), 'pool', 'SwapEvent')
+    const tag = structTag(SWAP_EVENT.address, SWAP_EVENT.module, SWAP_EVENT.name)
     return Array.from({ length: count }, () =>
       new ByteWriter().u8(1).u8(STRUCT_TAG).bytes(tag).byteString(this.#random.bytes(72)).toBytes(),
     )
@@ -214,6 +245,13 @@ class Accumulator {
 }
 
 const PLACEHOLDER = Buffer.concat([Buffer.from('ACCUMULATOR_PLACEHOLDER_HASH')], 32)
+
+/** The event of a new block, in a stream of 0x1. */
+function blockEvent(height: number): Uint8Array {
+  const tag = structTag(parseAddress('0x1'), 'block', 'NewBlockEvent')
+  const writer = new ByteWriter().u8(0).u64(3n).bytes(parseAddress('0x1')).u64(BigInt(height))
+  return writer.u8(STRUCT_TAG).bytes(tag).byteString(Buffer.alloc(72, 5)).toBytes()
+}
 
 /** A type tag of a struct, without the variant. */
 function structTag(address: Uint8Array, module: string, name: string): Uint8Array {

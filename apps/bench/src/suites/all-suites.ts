@@ -10,6 +10,7 @@ import { ingestSuite } from './ingest.ts'
 import { interferenceSuite } from './interference.ts'
 import { lookupSuite } from './lookup.ts'
 import { pruneSuite } from './prune.ts'
+import { transactionsSuite } from './transactions.ts'
 import { viewsSuite } from './views.ts'
 
 /** All suites, in the order in which they run. */
@@ -23,6 +24,7 @@ export const SUITES: readonly Suite[] = [
   httpSuite,
   ingestSuite,
   holdingsSuite,
+  transactionsSuite,
   distributedSuite,
   interferenceSuite,
   hostileSuite,

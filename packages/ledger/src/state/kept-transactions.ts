@@ -34,6 +34,8 @@ export class KeptTransactions {
   #hasher: LedgerHasher | undefined
   readonly #blocks: TransactionBlockCache
   readonly #view: StateView
+  /** The frontier of the newest version that was asked for, and the number of versions of its block up to it. */
+  #lastFrontier: { readonly block: TransactionBlock; readonly count: number; readonly bytes: Uint8Array } | undefined
   #retained: ReturnType<typeof decodeRetained> | null | undefined
 
   /** @param reader the store without the rules of a slice, like `view` */
@@ -143,9 +145,14 @@ export class KeptTransactions {
   }
 
   #frontierOf(block: TransactionBlock, hasher: LedgerHasher, count: number): AccumulatorFrontier {
-    const frontier = AccumulatorFrontier.fromBytes(hasher, TREE, block.frontier)
+    // A page reads one version after the other: each continues from the one before.
+    const known = this.#lastFrontier
+    const isBefore = known?.block === block && known.count <= count
+    const begun = isBefore ? known : { block, count: 1, bytes: block.frontier }
+    const frontier = AccumulatorFrontier.fromBytes(hasher, TREE, begun.bytes)
     if (!frontier) throw storedDataInvalid.frontierInvalid(block.firstVersion)
-    for (const { leaf } of block.transactions.slice(1, count)) frontier.append(leaf)
+    for (const { leaf } of block.transactions.slice(begun.count, count)) frontier.append(leaf)
+    this.#lastFrontier = { block, count, bytes: frontier.toBytes() }
     return frontier
   }
 

@@ -8,9 +8,14 @@ import type { RenderContext } from './render-context.js'
 
 // Bounds of the search in the state for the types of the tables of one transaction.
 const MOST_HANDLES = 16
-const MOST_ACCOUNTS = 8
 const MOST_KEYS = 256
 const MOST_BYTES = 512 << 10
+
+const ACCESS_PATH = 0
+const TABLE_ITEM = 1
+/** Place of the address or the handle in a state key. */
+const ID_AT = 1
+const ID_END = ID_AT + ADDRESS_LENGTH
 
 const FRAMEWORK = parseAddress('0x1')
 
@@ -20,9 +25,20 @@ export interface TableTypes {
   readonly valueType: TypeTag
 }
 
+type Resource = Pick<WriteOp, 'key' | 'value'>
+
+interface Item {
+  readonly handle: Uint8Array
+  readonly value: Uint8Array | null
+}
+
+function once(ids: readonly Uint8Array[]): Uint8Array[] {
+  return [...new Map(ids.map((id) => [bytesToHexDigits(id), id] as const)).values()]
+}
+
 /**
- * The types of the tables that a transaction wrote. They are known if one of its writes holds the handle, or a resource
- * of the framework or of an account that it wrote, among the first of each.
+ * The types of the tables that a transaction wrote. They are known if one of its writes holds the handle, or one of the
+ * first resources of the framework's account.
  */
 export class WrittenTables {
   readonly #context: RenderContext
@@ -47,30 +63,26 @@ export class WrittenTables {
   }
 
   #search(): Map<string, TableTypes> {
-    const types = new Map<string, TableTypes>()
-    this.#types = types
-    const items: { readonly handle: Uint8Array; readonly value: Uint8Array | null }[] = []
-    const accounts = new Map([[bytesToHexDigits(FRAMEWORK), FRAMEWORK]])
+    this.#types = new Map()
+    const items: Item[] = []
+    const resources: Resource[] = []
     for (const { key, value } of this.#writes) {
-      const decoded = decodeStateKey(key)
-      if (decoded.kind === 'tableItem') items.push({ handle: decoded.handle, value })
-      else if (decoded.kind === 'resource' || decoded.kind === 'resourceGroup') {
-        const name = bytesToHexDigits(decoded.address)
-        if (accounts.size < MOST_ACCOUNTS) accounts.set(name, decoded.address)
-        if (value) this.#walkResource(decoded, value)
-      }
+      if (key[0] === TABLE_ITEM) items.push({ handle: key.subarray(ID_AT, ID_END), value })
+      else if (key[0] === ACCESS_PATH) resources.push({ key, value })
     }
+    const wanted = once(items.map(({ handle }) => handle)).slice(0, MOST_HANDLES)
+    for (const { key, value } of resources) if (value) this.#walkHolder(key, value, wanted)
     this.#walkItems(items)
-    const unknown = items.filter(({ handle }) => !types.has(bytesToHexDigits(handle))).slice(0, MOST_HANDLES)
+    const unknown = wanted.filter((handle) => !this.#types!.has(bytesToHexDigits(handle)))
     if (unknown.length > 0) {
-      for (const account of accounts.values()) this.#searchAccount(account, unknown)
+      this.#searchFramework(unknown)
       this.#walkItems(items)
     }
-    return types
+    return this.#types
   }
 
   /** Walks through the items of known tables, whose values may hold further tables. */
-  #walkItems(items: readonly { readonly handle: Uint8Array; readonly value: Uint8Array | null }[]): void {
+  #walkItems(items: readonly Item[]): void {
     let left = items
     for (let known = -1; known !== this.#types!.size; ) {
       known = this.#types!.size
@@ -82,24 +94,23 @@ export class WrittenTables {
     }
   }
 
-  #searchAccount(account: Uint8Array, unknown: readonly { readonly handle: Uint8Array }[]): void {
+  #searchFramework(unknown: readonly Uint8Array[]): void {
     let [keys, bytes] = [0, 0]
-    for (const { key, value } of scanAccount(this.#context.view, account, 'resources', undefined)) {
+    for (const { key, value } of scanAccount(this.#context.view, FRAMEWORK, 'resources', undefined)) {
       keys++
       bytes += value.length
       if (keys > MOST_KEYS || bytes > MOST_BYTES) return
-      if (!unknown.some(({ handle }) => indexOfBytes(value, handle) >= 0)) continue
-      const decoded = decodeStateKey(key)
-      if (decoded.kind === 'resource' || decoded.kind === 'resourceGroup') this.#walkResource(decoded, value)
+      this.#walkHolder(key, value, unknown)
     }
   }
 
-  #walkResource({ kind, tag }: { readonly kind: string; readonly tag: StructTag }, value: Uint8Array): void {
-    if (kind === 'resource') {
-      this.#walk(tag, value)
-      return
-    }
+  /** Walks through a resource or a group that has the bytes of a handle; finding out that it has none costs little. */
+  #walkHolder(key: Uint8Array, value: Uint8Array, handles: readonly Uint8Array[]): void {
+    if (!handles.some((handle) => indexOfBytes(value, handle) >= 0)) return
     try {
+      const decoded = decodeStateKey(key)
+      if (decoded.kind === 'resource') this.#walk(decoded.tag, value)
+      if (decoded.kind !== 'resourceGroup') return
       for (const { name, bytes } of readResourceGroup(value)) this.#walk(name, bytes)
     } catch (error) {
       if (!isLedgerStateError(error, 'invalid_bcs')) throw error
