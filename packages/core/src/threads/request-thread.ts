@@ -15,8 +15,6 @@ export interface ThreadOptions {
    * @param cause the error that ended it; undefined if there was none
    */
   readonly toEnd: (cause: unknown) => unknown
-  /** Called when the thread has ended, before its requests fail. */
-  readonly onExit?: () => void
 }
 
 interface Waiting<Result> {
@@ -112,9 +110,7 @@ export class RequestThread<Request, Result> {
 
   #end(): void {
     this.#isClosed = true
-    const { onExit, toEnd } = this.#options
-    onExit?.()
-    for (const { reject } of this.#waiting.values()) reject(toEnd(this.#cause))
+    for (const { reject } of this.#waiting.values()) reject(this.#options.toEnd(this.#cause))
     this.#waiting.clear()
   }
 }

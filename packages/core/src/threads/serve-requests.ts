@@ -2,23 +2,20 @@ import { parentPort } from 'node:worker_threads'
 import { isLedgerStateError } from '../error.js'
 import type { NumberedRequest, ThreadMessage, ThreadReply } from './protocol.js'
 
-/** How a thread sends its results, and how it ends. */
+/** How a thread sends its results. */
 export interface ServeOptions<Result> {
   /** Returns the buffers of a result that are transferred. */
   readonly transferOf?: (result: Result) => readonly ArrayBuffer[]
-  /** Called before the thread ends because its owner closed it. */
-  readonly onClose?: () => void | Promise<void>
 }
 
 /** Makes this thread answer the requests of a `RequestThread`. Each begins when it comes, even if others still run. */
 export function serveRequests<Request, Result>(
   run: (request: Request) => Result | Promise<Result>,
-  { transferOf = () => [], onClose }: ServeOptions<Result> = {},
+  { transferOf = () => [] }: ServeOptions<Result> = {},
 ): void {
   const port = parentPort!
   port.on('message', async (message: ThreadMessage<Request>) => {
     if (message === undefined) {
-      await onClose?.()
       port.close()
       return
     }

@@ -2,15 +2,16 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { RecordBuilder } from '../bytes/record.js'
 import type { AtFailpoint } from '../failpoints/failpoints.js'
 import { freeBytes } from '../lmdb/free-bytes.js'
-import { type LmdbStore, withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
+import { LEDGER_KEY, type LmdbStore, withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
 import type { Memtable } from '../memtable/memtable.js'
 import type { Segment } from '../memtable/segment.js'
+import { decodeLedgerRecord } from '../records/ledger-record.js'
 import type { SegmentRow } from '../records/segment-rows.js'
 import type { ObsoleteSegments } from '../segments/obsolete-segments.js'
 import { filesOfFlush, flushSegment, putFlushed } from './flush-segment.js'
 import { LevelMerger } from './level-merger.js'
 import type { SegmentNumbers } from './segment-numbers.js'
-import { type CompactionThread, startCompactionThread } from './threaded-compaction.js'
+import { type CompactionThread, type FlushRequest, startCompactionThread } from './threaded-compaction.js'
 
 /** Size of the smallest segment for which a thread is started: smaller ones take few slices on the event loop. */
 const LEAST_THREAD_BYTES = 2 ** 20
@@ -185,10 +186,11 @@ export class MergeScheduler {
     segment: Segment,
     segmentFile: number,
   ): Promise<readonly SegmentRow[]> {
-    if (thread) {
+    const walFile = this.#walFileOf(segment)
+    if (thread && walFile) {
       const ended = this.#follow(thread, segment)
       try {
-        return await thread.flush({ fileNumber: segment.fileNumber, segmentFile })
+        return await thread.flush({ walFile, segmentFile })
       } catch {
         // The thread cannot read the WAL file, which was damaged since; this process still has it in memory.
       } finally {
@@ -196,6 +198,18 @@ export class MergeScheduler {
       }
     }
     return await withStoreErrorsAsync(this.#parts.store.path, () => this.#flushHere(segment, segmentFile))
+  }
+
+  /** The WAL file of a segment, as the thread reads it; undefined if the first one to be merged is another. */
+  #walFileOf({ fileNumber }: Segment): FlushRequest['walFile'] | undefined {
+    const { root, meta } = this.#parts.store
+    root.resetReadTxn()
+    const bytes = meta.getBinary(LEDGER_KEY)
+    if (!bytes) return undefined
+    const { walFile, nextCommit, ledger, logEnd } = decodeLedgerRecord(bytes)
+    return walFile === fileNumber
+      ? { fileNumber, firstCommit: nextCommit, blockBefore: ledger.latestBlock, logEnd }
+      : undefined
   }
 
   /** Follows the progress of a thread that writes a segment into files, until the returned function is called. */

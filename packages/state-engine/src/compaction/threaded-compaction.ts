@@ -3,18 +3,18 @@ import { RequestThread, threadModule } from '@ledger-state/core/threads'
 import { storeFailed } from '@ledger-state/engine/authoring'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { SegmentRow } from '../records/segment-rows.js'
+import type { WalReaderOptions } from '../wal/reader.js'
 import { type ProgressMemory, SharedProgress } from './shared-progress.js'
-import { type GateMemory, OwnerGate } from './thread-gate.js'
+import type { FileFacts } from './write-segments.js'
 
 /** Asks for segment files from this number on with what a sealed WAL file has. */
 export interface FlushRequest {
-  readonly fileNumber: number
+  readonly walFile: Pick<WalReaderOptions, 'fileNumber' | 'firstCommit' | 'blockBefore' | 'logEnd'>
   readonly segmentFile: number
 }
 
-export interface CompactionThreadData extends Pick<LmdbStore, 'path' | 'durability'> {
-  readonly mapBytes: number
-  readonly memory: GateMemory
+export interface CompactionThreadData extends Pick<LmdbStore, 'storeId'> {
+  readonly facts: FileFacts
   /** Bytes of the segment that are written into files. */
   readonly flushed: ProgressMemory
 }
@@ -34,29 +34,23 @@ export function startCompactionThread(store: LmdbStore): CompactionThread | unde
 }
 
 /**
- * The thread that writes large parts of the memtable into files. It reads the sealed WAL file by
- * itself. It writes to LMDB only when it opens the store, and nothing ends it then (`OwnerGate`). Its heap may grow as large as that of the main thread; a segment and its index are outside
- * of the heap.
+ * The thread that writes large parts of the memtable into files. It reads the sealed WAL file by itself. Its heap may grow as
+ * large as that of the main thread; a segment and its index are outside of the heap.
  */
 export class CompactionThread {
   readonly #thread: RequestThread<FlushRequest, readonly SegmentRow[]>
-  readonly #gate = new OwnerGate()
   /** Work on the segments that are written into files. */
   readonly flushed = new SharedProgress()
 
-  constructor(module: URL, { path, durability, root }: LmdbStore) {
-    const { mapSize: mapBytes } = root.getStats()
-    const memory = this.#gate.memory
-    const flushed = this.flushed.memory
-    const workerData: CompactionThreadData = { path, durability, mapBytes, memory, flushed }
+  constructor(module: URL, { path, segmentsId, storeId, durability }: LmdbStore) {
+    const facts: FileFacts = { path, segmentsId, durability }
+    const workerData: CompactionThreadData = { facts, storeId, flushed: this.flushed.memory }
     this.#thread = new RequestThread(module, {
       workerData,
       toCrash: threadFailed,
       toEnd: (cause) =>
         cause === undefined ? storeFailed('the thread of merges has ended', undefined) : threadFailed(cause),
-      onExit: () => this.#gate.forget(),
     })
-    this.#gate.watch()
   }
 
   /** Whether the thread accepts requests. */

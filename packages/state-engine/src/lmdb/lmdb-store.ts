@@ -86,8 +86,6 @@ export interface LmdbStoreOptions {
   readonly compress?: Compress | undefined
   /** Id in the headers of the segment files of a store that is created; by default the store's own. */
   readonly segmentsId?: bigint | undefined
-  /** Whether another thread of the process has the store open. */
-  readonly isOpened?: boolean | undefined
 }
 
 /**
@@ -116,14 +114,13 @@ export function openLmdbStore({
   mapBytes,
   compress = 'auto',
   segmentsId,
-  isOpened = false,
 }: LmdbStoreOptions): LmdbStore {
   const file = join(path, STORE_FILE)
   if (readOnly) expectStore(path)
   return withStoreErrors(path, () => {
     if (!readOnly && !hasStore(file)) createDataFile(file, { mapBytes, segmentsId })
     const found = expectPresent(path, file)
-    if (!isOpened) expectSoundFile(file, !readOnly)
+    expectSoundFile(file, !readOnly)
     // A writer may open an empty store and let it grow to any size.
     const mayReadAhead = readAhead ?? (readOnly && isSmallBesideMemory(file))
     const root = openEnvironment(file, { readOnly, readAhead: mayReadAhead, mapBytes })
