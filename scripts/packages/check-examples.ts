@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { openBrowser } from '@ledger-state/explorer/testing/browser'
 import type { LocalRegistry } from './local-registry.ts'
 import { type Manifest, type PackedPackage, ROOT } from './pack-packages.ts'
@@ -55,18 +58,31 @@ async function start(project: string, isPage: boolean): Promise<Ended> {
     return await runToEnd('npx', ['-y', `--package=node@${oldest}`, 'node', 'main.ts'], project)
   }
   const built = await runToEnd('npm', ['run', 'build', '--silent'], project)
-  return built.status === 0 ? await showPage(join(project, 'dist')) : built
+  if (built.status !== 0) return built
+  if (!existsSync(join(project, 'node.ts'))) return await showPage(join(project, 'dist'), '')
+  // A node that the page asks: its first line has the parameters of the page.
+  const node = spawn(process.execPath, ['node.ts'], { cwd: project, stdio: ['ignore', 'pipe', 'inherit'] })
+  try {
+    const [line] = (await once(createInterface(node.stdout), 'line')) as [string]
+    return await showPage(join(project, 'dist'), line)
+  } finally {
+    node.kill()
+  }
 }
 
-/** Opens the built page in a browser. Its text and its faults are reported like the output of a program. */
-async function showPage(folder: string): Promise<Ended> {
+/** Opens the built page, with these parameters, in a browser. Its text and its faults are reported like the output of a program. */
+async function showPage(folder: string, parameters: string): Promise<Ended> {
   const browser = await openBrowser()
   try {
     const page = await browser.newPage()
     const faults: string[] = []
     page.on('pageerror', (error) => faults.push(`${error.stack}\n`))
-    await page.route('**/*', (route) => route.fulfill({ path: join(folder, new URL(route.request().url()).pathname) }))
-    await page.goto('http://example.test/index.html', { waitUntil: 'load' })
+    await page.route('http://example.test/**', (route) =>
+      route.fulfill({ path: join(folder, new URL(route.request().url()).pathname) }),
+    )
+    await page.goto(`http://example.test/index.html?${parameters}`, { waitUntil: 'load' })
+    // A page that asks a node has no text before the answers.
+    await page.waitForFunction('document.body.textContent.trim() !== ""')
     return { status: faults.length, stdout: `${(await page.textContent('body'))!.trim()}\n`, stderr: faults.join('') }
   } finally {
     await browser.close()
