@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
-import { defineConfig, type Plugin } from 'vite'
+import { defaultClientConditions, defineConfig, type Plugin } from 'vite'
 
 /** Writes a brotli form of each text file, which a node sends as it is. */
 function precompressed(): Plugin {
@@ -20,6 +20,8 @@ function precompressed(): Plugin {
 
 export default defineConfig({
   plugins: [precompressed()],
+  // From the sources of the packages: a first start need not build them.
+  resolve: { conditions: ['@ledger-state/source', ...defaultClientConditions] },
   esbuild: { jsx: 'automatic', jsxImportSource: 'preact' },
   build: {
     target: 'es2022',

@@ -16,7 +16,8 @@ export function createLogger({ level, format }: LogSettings, processName: string
   const toText = isText
     ? prettyFactory({
         colorize: process.stderr.isTTY,
-        ignore: 'pid,process',
+        // Nobody at a terminal needs the numbers of processes.
+        ignore: process.stderr.isTTY ? 'pid,process,started' : 'pid,process',
         messageFormat: '{process}: {msg}',
         translateTime: 'SYS:yyyy-mm-dd HH:MM:ss.l',
       })
