@@ -51,6 +51,7 @@ import { acquireWriterLock } from './lmdb/writer-lock.js'
 import { unmergedHead } from './read/read-snapshot.js'
 import { StoreReads } from './read/store-reads.js'
 import { type StoreStats, storeStats } from './read/store-stats.js'
+import type { VersionLists } from './read/writes-after.js'
 import { expectImportedEntries } from './records/import-record.js'
 import { decodeLedgerRecord, type LedgerRecord } from './records/ledger-record.js'
 import { getMark } from './records/mark.js'
@@ -136,7 +137,7 @@ export interface LmdbEngineReader extends StateEngineReader {
   check(options?: CheckOptions): Promise<CheckReport>
   /**
    * Copies the current state of the store into an empty folder, while it is read and written. A compact copy has no
-   * free pages and takes longer.
+   * free pages and nothing that no version of the window sees, and takes longer.
    * @throws `store_not_empty` if the folder already holds a store; `store_full`
    */
   snapshot(path: string, options?: { readonly compact?: boolean }): Promise<void>
@@ -170,6 +171,12 @@ export interface StateEngine extends LmdbEngineReader, StateWriter {
    * @throws `store_full` before it begins if there is not so much
    */
   compact(): Promise<void>
+  /**
+   * Does what `merge` does, and writes all files anew without what no version of the window sees: prunes drop whole files
+   * only. It takes as much room on the disk as the files have.
+   * @throws `store_full` before it begins if there is not so much
+   */
+  reclaim(): Promise<void>
 }
 
 const knownOptions = {
@@ -328,6 +335,7 @@ class LmdbEngine implements StateEngine {
   readonly #writer: StoreWriter | undefined
   readonly #closeSource: () => void
   readonly #watch = createCommitWatch(() => this.ledger, COMMIT_POLL_MS)
+  readonly #versionLists: VersionLists = new WeakMap()
   /** Checks, copies and other work under way that uses the data file. */
   readonly #tasks = new Set<Promise<unknown>>()
   #closing: Promise<void> | undefined
@@ -380,7 +388,7 @@ class LmdbEngine implements StateEngine {
 
   get stats(): StoreStats {
     const snapshot = this.#reads.snapshot()
-    return withStoreErrors(this.#store.path, () => storeStats(this.#store, snapshot))
+    return withStoreErrors(this.#store.path, () => storeStats(this.#store, this.#versionLists, snapshot))
   }
 
   at(version?: bigint): EngineView {
@@ -452,6 +460,10 @@ class LmdbEngine implements StateEngine {
     await this.#task((writer) => writer.compact())
   }
 
+  async reclaim(): Promise<void> {
+    await this.#task((writer) => writer.reclaim())
+  }
+
   segments(): StoreSegments {
     const snapshot = this.#reads.snapshot()
     const mark = this.mark
@@ -471,6 +483,15 @@ class LmdbEngine implements StateEngine {
     const expectOpen = () => this.#expectOpen()
     const parts = { expectOpen, atFailpoint: this.#atFailpoint }
     await this.#run(withSystemErrorsAsync(path, () => takeSnapshot(this.#store, path, compact, parts)))
+    if (!compact) return
+    expectOpen()
+    // The copy is whole: if this is interrupted, it is larger than necessary.
+    const copy = openStateEngine({ path, create: false, compress: this.#store.compress })
+    try {
+      await this.#run(copy.reclaim())
+    } finally {
+      await copy.close()
+    }
   }
 
   expectInPlace(): void {

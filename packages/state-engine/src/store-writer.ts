@@ -142,6 +142,15 @@ export class StoreWriter {
     this.#expectOpen()
   }
 
+  /** Writes all commits so far into files, and drops what no version of the window sees. Commits wait. */
+  async reclaim(): Promise<void> {
+    await this.#inTurn(async () => {
+      await this.#commits.mergeAll()
+      await this.#commits.merges.reclaim()
+    })
+    this.#expectOpen()
+  }
+
   /** Resolves when all commits so far are on disk. */
   async flush(): Promise<void> {
     const { store, log, transactions } = this.#parts

@@ -40,9 +40,9 @@ async function measure(path: string, returns: KeyReturns, tableMiB: number, vers
     for (const commit of commits) await engine.commit(commit, { chainId: 1 })
     await engine.merge()
   })
-  const { levels, keys, historyEntries } = engine.stats
+  const { levels, keys, mergedWrites } = engine.stats
   console.log(
-    `${returns}, table of ${tableMiB} MiB: ${writes} writes, ${keys} keys, ${historyEntries} superseded values`,
+    `${returns}, table of ${tableMiB} MiB: ${writes} writes, ${keys} keys, ${mergedWrites - keys} superseded values`,
   )
   console.log(`CPU of a write, with its merge: ${(cpu / writes).toFixed(2)} µs`)
   const asked = drawWrites(commits, LOOK_UPS)

@@ -233,7 +233,8 @@ async function sizeOf(run: BenchRun, backup: string, slice: SliceSpec | undefine
   const folder = run.folder('sized')
   await ingest(folder, backup, { verify: false }, slice)
   const engine = openStateEngine({ path: folder })
-  const { keys, historyEntries: superseded, fileBytes: all } = engine.stats
+  const { keys, mergedWrites, fileBytes: all } = engine.stats
+  const superseded = mergedWrites - keys
   await engine.close()
   run.removeFolder('sized')
   return { keys, superseded, all }

@@ -77,6 +77,7 @@ each write; docs/sizing.md explains how. It works while a node runs, and is more
         ['history entries', formatCount(stats.historyEntries)],
         ['data file', formatBytes(stats.fileBytes)],
         ...stats.levels.map(levelRow),
+        ['reclaimable', formatBytes(stats.reclaimableBytes)],
         ['not merged yet', `${formatCount(stats.memtableEntries)} writes (${formatBytes(stats.walBytes)})`],
       ]
       process.stdout.write(`${columns(rows)}\n`)
@@ -210,6 +211,7 @@ export function storeFacts(engine: LmdbEngineReader) {
     blocks: stats.blocks,
     file_bytes: stats.fileBytes,
     levels: stats.levels.map(levelFacts),
+    reclaimable_bytes: stats.reclaimableBytes,
     unmerged_writes: stats.memtableEntries,
     write_ahead_bytes: stats.walBytes,
   }
@@ -316,7 +318,7 @@ function forecastText(engine: LmdbEngineReader): string {
   const windows = forecastWindows(shape, bytes).map(forecastRow)
   const basis = [
     ['bytes a key of the newest state', bytes.bytesPerKey.toFixed(0)],
-    ['writes a version that superseded a value', shape.writesPerVersion.toFixed(2)],
+    ['writes a version', shape.writesPerVersion.toFixed(2)],
     ['bytes of such a write', bytes.bytesPerWrite.toFixed(0)],
     ['file ÷ pages in use', bytes.freePages.toFixed(2)],
   ]

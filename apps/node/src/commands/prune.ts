@@ -1,9 +1,11 @@
+import type { AsyncStateWriter } from '@ledger-state/engine'
+import type { StateEngine } from '@ledger-state/state-engine'
 import type { Command } from '../config/command.js'
 import { settings } from '../config/settings.js'
 import { noLedgerErrors } from '../errors.js'
 import { openWriter } from '../stores/open-writer.js'
 import { nameOfPlace, storeOptions, storePlace } from '../stores/store-place.js'
-import { formatCount } from '../terminal/amounts.js'
+import { formatBytes, formatCount } from '../terminal/amounts.js'
 
 export const pruneCommand: Command = {
   name: 'prune',
@@ -20,10 +22,18 @@ export const pruneCommand: Command = {
     const engine = await openWriter(place, { create: false })
     try {
       if (!engine.ledger) throw noLedgerErrors.emptyStore(nameOfPlace(place))
-      const { oldestVersion, droppedEntries } = await engine.prune(retain)
-      process.stdout.write(`dropped ${formatCount(droppedEntries)} entries; the oldest version is ${oldestVersion}\n`)
+      const { oldestVersion } = await engine.prune(retain)
+      process.stdout.write(`the oldest version is ${oldestVersion}${describeEffect(engine)}\n`)
     } finally {
       await engine.close()
     }
   },
+}
+
+/** What the window of a store in a folder has left. The files keep what is below it until merges drop it. */
+function describeEffect(engine: StateEngine | AsyncStateWriter): string {
+  if (!('stats' in engine)) return ''
+  const { historyEntries, reclaimableBytes } = engine.stats
+  const left = `; ${formatCount(historyEntries)} history entries can be read`
+  return `${left}; about ${formatBytes(reclaimableBytes)} can be reclaimed (snapshot --compact)`
 }

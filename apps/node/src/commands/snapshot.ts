@@ -15,7 +15,10 @@ import { formatBytes, formatCount, formatShare } from '../terminal/amounts.js'
 import { createProgressLine } from '../terminal/progress-line.js'
 import { listenForStop } from '../terminal/stop-signal.js'
 
-const compactOption = switchOption('compact', 'leave free pages out: smaller, and takes longer')
+const compactOption = switchOption(
+  'compact',
+  'leave out what no version of the window needs: smaller, and takes longer',
+)
 
 const LOOK_INTERVAL_MS = 100
 

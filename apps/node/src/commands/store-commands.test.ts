@@ -1,7 +1,7 @@
 // The commands prune, check, snapshot and export.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { openStateEngine, STORE_FILE } from '@ledger-state/state-engine'
+import { openStateEngine, openStateEngineReader, STORE_FILE } from '@ledger-state/state-engine'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { asNobody, canBecomeNobody } from '../../testing/as-nobody.ts'
@@ -64,6 +64,34 @@ describe('prune', () => {
       stdout: expect.stringContaining('the oldest version is 80'),
     })
     expect(await bed.info('store')).toMatchObject({ oldest_ledger_version: '80' })
+  })
+
+  it('says how much can still be read and reclaimed, as `info` does, and a compact copy leaves the rest out', async () => {
+    await bed.fill('store', 20_000)
+    const writer = openStateEngine({ path: bed.at('store') })
+    await writer.merge()
+    await writer.close()
+    const { stdout } = bed.run('prune', '--data-dir', 'store', '--retain', '15')
+    const [, entries, size] =
+      /; (\d+) history entries can be read; about ([\d.]+ [KM]iB) can be reclaimed/.exec(stdout) ?? []
+    const engine = openStateEngineReader({ path: bed.at('store') })
+    const keys = new Set<string>()
+    for (let version = 19_980n; version < 20_000n; version++) {
+      for (const { key } of engine.at(version).scan(new Uint8Array(0))) keys.add(Buffer.from(key).toString('hex'))
+    }
+    const readable = [...keys].flatMap((key) =>
+      [...engine.history(Buffer.from(key, 'hex'))].filter(({ version }) => version > 19_980n),
+    )
+    expect(Number(entries)).toBe(readable.length)
+    await engine.close()
+    const before = JSON.parse(bed.run('info', '--data-dir', 'store', '--json').stdout)
+    expect(before).toMatchObject({ oldest_ledger_version: '19980', history_entries: readable.length })
+    expect(bed.run('info', '--data-dir', 'store').stdout).toMatch(new RegExp(`reclaimable +${size}`))
+    expect(bed.run('snapshot', 'copy', '--data-dir', 'store', '--compact').status).toBe(0)
+    const after = JSON.parse(bed.run('info', '--data-dir', 'copy', '--json').stdout)
+    expect(after).toMatchObject({ oldest_ledger_version: '19980', history_entries: readable.length })
+    expect(after.file_bytes).toBeLessThan(before.file_bytes - before.reclaimable_bytes / 2)
+    expect(bed.run('check', '--data-dir', 'copy').status).toBe(0)
   })
 })
 

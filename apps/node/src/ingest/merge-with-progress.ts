@@ -7,11 +7,11 @@ const LOOK_MS = 200
 /** Merges all commits so far, and shows how many of their writes are merged. */
 export async function mergeWithProgress(engine: StateEngine, stream: NodeJS.WriteStream): Promise<void> {
   const { memtableEntries } = engine.stats
-  const before = mergedWrites(engine)
+  const before = engine.stats.mergedWrites
   const line = createProgressLine(stream)
   const show = () =>
     line.update((seconds) => {
-      const done = Math.min(memtableEntries, Math.max(0, mergedWrites(engine) - before))
+      const done = Math.min(memtableEntries, Math.max(0, engine.stats.mergedWrites - before))
       const amount = `${formatCount(done)} of ${formatCount(memtableEntries)} writes`
       return `merging: ${amount}, ${formatShare(done, memtableEntries, seconds)}`
     })
@@ -23,9 +23,4 @@ export async function mergeWithProgress(engine: StateEngine, stream: NodeJS.Writ
     clearInterval(timer)
     line.finish()
   }
-}
-
-/** Number of merged writes: each is the newest of its key, or was superseded by another. */
-function mergedWrites({ stats }: StateEngine): number {
-  return stats.keys + stats.historyEntries
 }

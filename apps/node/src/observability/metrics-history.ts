@@ -4,7 +4,7 @@ const DRAWN = [
   'ledger_state_lag_seconds',
   'ledger_state_oldest_version',
   'ledger_state_store_file_bytes',
-  'ledger_state_store_free_bytes',
+  'ledger_state_store_reclaimable_bytes',
   'ledger_state_store_payload_bytes',
   'ledger_state_store_history_entries',
   'ledger_state_pruned_entries_total',

@@ -276,7 +276,16 @@ function registerStoreMetrics(registry: Registry, store: MeasuredStore): void {
   gauge('store_table_entries', 'Writes that are not merged into the data file.', () => stats().memtableEntries)
   gauge('store_map_bytes', 'Address space that the data file can grow to.', () => stats().mapBytes)
   gauge('store_keys', 'Keys with a newest write.', () => stats().keys)
-  gauge('store_history_entries', 'Superseded values that are kept.', () => stats().historyEntries)
+  gauge(
+    'store_history_entries',
+    'Writes after the oldest version: those that histories list.',
+    () => stats().historyEntries,
+  )
+  gauge(
+    'store_reclaimable_bytes',
+    'Bytes of the files that no version of the window needs, about: `snapshot --compact` leaves them out.',
+    () => stats().reclaimableBytes,
+  )
   gauge('store_blocks', 'Blocks in the window.', () => stats().blocks)
   gauge('store_reader_slots_used', 'Processes and threads that read the store now.', () => stats().readers.used)
   gauge('store_reader_slots', 'Most processes and threads that can read the store.', () => stats().readers.most)

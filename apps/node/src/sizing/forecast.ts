@@ -56,9 +56,10 @@ export function forecastWindow(
 /** Size and versions of a store. */
 export interface StoreFigures {
   readonly keys: number
+  /** Number of writes after the oldest version. */
   readonly historyEntries: number
-  /** Number of writes that are not in segment files yet. */
-  readonly memtableEntries: number
+  /** Number of writes in the files. */
+  readonly mergedWrites: number
   readonly fileBytes: number
   readonly freeBytes: number
   /** Number of versions of the window, from the oldest to the newest. */
@@ -66,19 +67,16 @@ export interface StoreFigures {
 }
 
 /**
- * Measures shape and bytes of a store as it is. Writes are counted by the values that they superseded; a write that
- * created a key counts as part of the state. Writes that are not merged yet count as if each superseded a value; they
- * are few compared with a long window. Undefined if nothing was superseded yet: one version does not suffice for a
- * forecast.
+ * Measures shape and bytes of a store as it is. Undefined if nothing was written after the oldest version: one version
+ * does not suffice for a forecast.
  */
 export function measureStore(store: StoreFigures): { shape: LedgerShape; measured: MeasuredSizes } | undefined {
-  const { keys, historyEntries, memtableEntries, versions, fileBytes, freeBytes } = store
-  if (keys === 0 || historyEntries === 0) return undefined
+  const { keys, historyEntries, mergedWrites, versions, fileBytes, freeBytes } = store
+  if (keys === 0 || historyEntries === 0 || mergedWrites === 0) return undefined
   const used = Math.max(1, fileBytes - freeBytes)
-  // Segment files have the first write of a key among the others.
-  const bytesPerWrite = used / (keys + historyEntries)
+  const bytesPerWrite = used / mergedWrites
   return {
-    shape: { keys, writesPerVersion: (historyEntries + memtableEntries) / versions },
+    shape: { keys, writesPerVersion: historyEntries / versions },
     measured: { bytesPerKey: bytesPerWrite, bytesPerWrite, freePages: fileBytes / used },
   }
 }

@@ -58,10 +58,10 @@ describe('docs/sizing.md', () => {
 describe('a forecast', () => {
   it('from a store repeats the store', () => {
     const file = { fileBytes: 150_000, freeBytes: 30_000 }
-    const store = { keys: 200, historyEntries: 1_000, memtableEntries: 0, versions: 500, ...file }
+    const store = { keys: 200, historyEntries: 1_000, mergedWrites: 1_200, versions: 500, ...file }
     const { shape, measured } = measureStore(store)!
     expect(shape).toEqual({ keys: 200, writesPerVersion: 2 })
-    const unmerged = measureStore({ ...store, versions: 600, memtableEntries: 200 })!
+    const unmerged = measureStore({ ...store, versions: 600, historyEntries: 1_200 })!
     expect(unmerged).toEqual({ shape, measured })
     expect(measured).toEqual({ bytesPerKey: 100, bytesPerWrite: 100, freePages: 1.25 })
     expect(forecastWindow(500, shape, measured).diskBytes).toBe(150_000)
@@ -73,7 +73,7 @@ describe('a forecast', () => {
     const store = {
       keys: 5,
       historyEntries: 0,
-      memtableEntries: 0,
+      mergedWrites: 5,
       versions: 1,
       fileBytes: 4_096,
       freeBytes: 0,

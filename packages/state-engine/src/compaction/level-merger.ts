@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isLedgerStateError, type LedgerStateError } from '@ledger-state/core'
 import type { RecordBuilder } from '../bytes/record.js'
 import { storeFull } from '../errors.js'
@@ -19,6 +20,7 @@ import {
   mergesPerByte,
   putMerged,
 } from './merge-level.js'
+import { filesOfWindow, mergeWindow } from './merge-window.js'
 import type { SegmentNumbers } from './segment-numbers.js'
 import { SharedProgress } from './shared-progress.js'
 import { createLevelThread, type LevelThread } from './threaded-levels.js'
@@ -125,6 +127,43 @@ export class LevelMerger {
     this.#running.set(merge, ended)
     await ended
     await merged
+  }
+
+  /**
+   * Writes all files anew without what no version of the window sees, also those that reach into the window.
+   * @throws `store_corrupt`; `store_full` if the disk has no room for the output beside the files
+   */
+  async reclaim(): Promise<void> {
+    const { store, builder, numbers, freeBytes, transact, syncStore } = this.#parts
+    await this.settled()
+    const { rows: inputs, oldestVersion: floor } = this.#read()
+    if (this.#isStopped || inputs.length === 0 || floor === undefined || floor < 0n) return
+    if (!hasRoom([{ inputs }], freeBytes(store.path))) throw storeFull(store.path, undefined)
+    const storeBytes = inputs.reduce((sum, { fileBytes }) => sum + fileBytes, 0)
+    const codec = codecOfLevel(FINAL_LEVEL, storeBytes, store.compress)
+    const file = numbers.take(filesOfWindow(inputs))
+    const rows = await withStoreErrorsAsync(store.path, () =>
+      this.#inSteps(mergeWindow(store, { inputs, floor, file, codec })),
+    )
+    const isPut = rows !== undefined && (await transact(() => putMerged(store, builder, { inputs }, rows)))
+    if (!isPut) {
+      for (const { file: unused } of rows ?? []) removeSegment(store.path, unused)
+      return
+    }
+    await syncStore()
+    for (const { file: old } of inputs) removeSegment(store.path, old)
+  }
+
+  /** Runs a merge in steps, between which other work takes place. Returns undefined if it was stopped. */
+  async #inSteps<T>(steps: Generator<number, T>): Promise<T | undefined> {
+    for (let step = steps.next(); ; step = steps.next()) {
+      if (step.done) return step.value
+      await nextTurn()
+      if (this.#isStopped) {
+        steps.return(undefined as never)
+        return undefined
+      }
+    }
   }
 
   /**

@@ -177,7 +177,7 @@ export function* mergeLevel(
 export function putMerged(
   store: LmdbStore,
   builder: RecordBuilder,
-  { inputs }: LevelMerge,
+  { inputs }: Pick<MergeChoice, 'inputs'>,
   output: readonly SegmentRow[],
 ): boolean {
   const rows = new Map(listSegmentRows(store).map((row) => [row.file, row]))

@@ -150,6 +150,11 @@ export class MergeScheduler {
     await this.#levels.compact()
   }
 
+  /** Drops what no version of the window sees. @throws as `LevelMerger.reclaim` */
+  async reclaim(): Promise<void> {
+    await this.#levels.reclaim()
+  }
+
   /**
    * Waits until no segment files below the window are to be merged; if there is a limit, it waits for short merges only.
    * Resolves with the number of values and deletions that merges have dropped since the last call, or with `most`; what is

@@ -7,6 +7,7 @@ import { HEADER_LENGTH, type Part, type PartName } from '../segments/format.js'
 import { countKeys } from '../segments/key-sketch.js'
 import type { ReadSnapshot } from './read-snapshot.js'
 import type { SegmentSlice } from './segment-slices.js'
+import { type VersionLists, writesAfter } from './writes-after.js'
 
 /** Statistics of the files of a store, and of what is not merged into them. */
 export interface StoreStats {
@@ -15,8 +16,19 @@ export interface StoreStats {
    * file or with fewer than 2,048 keys. Otherwise it is an estimate with a standard error of 2.2 %: `check` counts.
    */
   readonly keys: number
-  /** Number of merged values that were superseded: merged writes less `keys`. */
+  /**
+   * Number of writes after the oldest version of the window, merged or not: those that histories list. It is exact unless a
+   * segment file with more than 131,072 writes reaches over the beginning of the window; then the writes of that file are
+   * shared among its blocks.
+   */
   readonly historyEntries: number
+  /** Number of merged writes in the files, also of those that no version of the window sees. */
+  readonly mergedWrites: number
+  /**
+   * Bytes of the segment files that no version of the window needs, about: those of superseded writes at or below its oldest
+   * version. A compact snapshot leaves them out.
+   */
+  readonly reclaimableBytes: number
   /** Number of blocks of the window, merged or not. */
   readonly blocks: number
   /** Number of bytes of the merged keys and values, each key counted with each write, without any overhead. */
@@ -57,9 +69,10 @@ export interface LevelStats {
 
 const META_PAGES = 2
 
-/** Counts what a state of a store has. `slices` are its segment files. */
+/** Counts what a state of a store has. `slices` are its segment files, of which `lists` remembers the versions. */
 export function storeStats(
   store: LmdbStore,
+  lists: VersionLists,
   { record, memtable, slices }: Pick<ReadSnapshot, 'record' | 'memtable' | 'slices'>,
 ): StoreStats {
   const { root, meta, segments } = store
@@ -70,13 +83,16 @@ export function storeStats(
   const segmentBytes = sum(({ fileBytes: bytes }) => bytes)
   const segmentKeys = countSliceKeys(slices)
   const writes = sum((row) => row.writes)
+  const freeBytes = Math.max(0, dataFileBytes - catalogBytes - (pagesOf(free) + META_PAGES) * pageSize)
   return {
     keys: segmentKeys,
-    historyEntries: writes - segmentKeys,
+    historyEntries: countHistory(record, { memtable, slices }, lists),
+    mergedWrites: writes,
+    reclaimableBytes: countUnseenBytes(record, slices, lists),
     blocks: (record?.blocks ?? 0) + unmergedBlocks(record, memtable),
     payloadBytes: sum(({ payloadBytes }) => payloadBytes),
     fileBytes: dataFileBytes + segmentBytes,
-    freeBytes: Math.max(0, dataFileBytes - catalogBytes - (pagesOf(free) + META_PAGES) * pageSize),
+    freeBytes,
     mapBytes: mapSize,
     levels: levelStats(slices),
     memtableEntries: memtable.segments.reduce((sum, { entryCount }) => sum + entryCount, 0),
@@ -107,6 +123,40 @@ function levelStats(slices: readonly SegmentSlice[]): readonly LevelStats[] {
 
 function lengthOf({ start, end }: Part): number {
   return end - start
+}
+
+/** Number of writes after the oldest version. */
+function countHistory(
+  record: LedgerRecord | undefined,
+  { memtable, slices }: Pick<ReadSnapshot, 'memtable' | 'slices'>,
+  lists: VersionLists,
+): number {
+  const merged = record?.ledger.latestVersion ?? -1n
+  const oldest = record?.ledger.oldestVersion ?? memtable.segments[0]?.firstVersion ?? 0n
+  const unmerged = (merged > oldest ? merged : oldest) + 1n
+  const inMemory = memtable.segments.reduce(
+    (sum, segment) => sum + segment.entryCount - segment.firstEntryFrom(unmerged),
+    0,
+  )
+  return slices.reduce((sum, slice) => sum + writesAfter(slice, oldest, lists), inMemory)
+}
+
+/** Bytes of writes at or below the oldest version that others at or below it supersede. */
+function countUnseenBytes(
+  record: LedgerRecord | undefined,
+  slices: readonly SegmentSlice[],
+  lists: VersionLists,
+): number {
+  if (!record) return 0
+  const { oldestVersion } = record.ledger
+  const below = slices.filter(({ row }) => row.firstVersion <= oldestVersion)
+  const [bytes, writes, after] = [
+    below.reduce((sum, { row }) => sum + row.fileBytes, 0),
+    below.reduce((sum, { row }) => sum + row.writes, 0),
+    below.reduce((sum, slice) => sum + writesAfter(slice, oldestVersion, lists), 0),
+  ]
+  const unseen = Math.max(0, writes - after - countSliceKeys(below))
+  return writes === 0 ? 0 : Math.round((bytes * unseen) / writes)
 }
 
 function countSliceKeys(slices: readonly SegmentSlice[]): number {

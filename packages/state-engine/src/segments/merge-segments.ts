@@ -12,7 +12,7 @@ export interface MergeInput {
 }
 
 export interface MergeOptions {
-  /** First version of the output. */
+  /** First version of the output. Earlier writes and blocks of the inputs are left out. */
   readonly firstVersion: bigint
   /**
    * Oldest version that is asked for: of what is at or below it, only the newest write of each key is kept, and no deletion.
@@ -44,7 +44,7 @@ export function* mergeSegments(
   writer: SegmentSink,
   { firstVersion, floor }: MergeOptions,
 ): Generator<number, number> {
-  yield* copyBlocks(inputs, writer, floor)
+  yield* copyBlocks(inputs, writer, firstVersion, floor)
   const output = new KeyOutput(writer, floor === undefined ? DELETED : Number(floor - firstVersion))
   const heap = new SourceHeap(
     inputs.map(({ reader, until }, order) => ({
@@ -69,6 +69,7 @@ export function* mergeSegments(
 function* copyBlocks(
   inputs: readonly MergeInput[],
   writer: SegmentSink,
+  first: bigint,
   floor: bigint | undefined,
 ): Generator<number, void> {
   let held: Parameters<SegmentSink['addBlock']>[0] | undefined
@@ -77,6 +78,7 @@ function* copyBlocks(
     const lists = new SegmentLists(reader.file)
     for (let list = 0; list < lists.count; list++) {
       for (const entry of lists.at(list)) {
+        if (entry.firstVersion < first) continue
         if (entry.firstVersion > until) break
         if (++blocks % STEP_BLOCKS === 0) yield 0
         // The block that the floor belongs to is kept.
@@ -114,6 +116,7 @@ class KeyOutput {
     const { entry } = cursor
     for (let write = 0; write < entry.count; write++) {
       const version = entry.versions[write]! + shift
+      if (version < 0) continue
       if (version > until) break
       this.takenBytes += this.#length + Math.max(0, entry.ends[write]! - entry.starts[write]!)
       if (version <= this.#floor) this.#hold(version, entry.bytes, entry.starts[write]!, entry.ends[write]!)
