@@ -164,6 +164,11 @@ export const noLedgerErrors = declareErrors('no_ledger', {
 export const untrusted = declareErrors('untrusted', {
   noWaypoint: (store: string) =>
     `${store} does not record the waypoint that verifies its epochs: give the waypoint that its network publishes with --waypoint`,
+  saltUnknown: (store: string, why: LedgerStateError) => [
+    `${why.message}; ${store} does not know the word before the names of its ledger's hashes: unless it is APTOS::, give --hash-salt`,
+    {},
+    why,
+  ],
   noEndings: (store: string) =>
     `${store} keeps no epoch changes, so it cannot be verified; ingest from a backup with signatures (docs/trust.md)`,
 })

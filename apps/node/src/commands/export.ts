@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { constants, createGzip, createZstdCompress } from 'node:zlib'
 import { moveDurably } from '@ledger-state/core/files'
 import { feedHeaderLine, stateToFeedLine, versionToFeedLine } from '@ledger-state/feed'
-import { isHoldingsKey } from '@ledger-state/records'
+import { decodeCommitMark, isHoldingsKey } from '@ledger-state/records'
 import type { Command } from '../config/command.js'
 import { option, parseWhole, textOption } from '../config/option.js'
 import { exportFailed, noLedgerErrors, stoppedBy, usage, usageError } from '../errors.js'
@@ -135,6 +135,7 @@ async function* feedLines(
   const { block } = await store.blockAt(from)
   yield feedHeaderLine({
     chainId: Number(chainId),
+    hashSalt: decodeCommitMark(store.mark).hashSalt,
     base: { version: from, block, complete: store.isComplete },
   })
   let bytes = 0

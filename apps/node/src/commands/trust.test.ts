@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
 import { signedLedgerInfo, waypointHash, writeEndings } from '@ledger-state/feed/testing/synthetic-epochs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -66,6 +66,32 @@ describe('trust check', () => {
       stdout: expect.stringContaining('the state is the signed one'),
     })
     expect(bed.run('trust', 'check', '--hash-salt', 'APTOS::', ...store)).toMatchObject({ status: 1 })
+  })
+
+  it('needs none for a store that came from an export either, or once signatures are added', () => {
+    const chain = new SyntheticChain({ salt: 'OTHER::', signers: true })
+    const waypoint = `0:${waypointHash(chain.endings()[0]!)}`
+    writeBackup(chain, bed.at('backup'))
+    for (const folder of ['backup', 'endings']) writeEndings(bed.at(folder), chain.endings().map(signedLedgerInfo))
+    const trusted = ['--waypoint', waypoint, '--hash-salt', 'OTHER::']
+    expect(bed.ingest('backup', 'store', ...trusted)).toMatchObject({ status: 0 })
+    expect(bed.run('export', 'all.ndjson', '--data-dir', 'store')).toMatchObject({ status: 0 })
+    const feed = readFileSync(bed.at('all.ndjson'), 'utf8')
+    expect(feed).toMatch(/^\{"format":"ledger-feed","format_version":1,"chain_id":\d+,"hash_salt":"OTHER::",/)
+    const check = (store: string) => bed.run('trust', 'check', '--waypoint', waypoint, '--data-dir', store)
+    expect(bed.ingest('all.ndjson', 'copy')).toMatchObject({ status: 0 })
+    expect(check('copy')).toMatchObject({ stderr: '', stdout: expect.stringMatching(/^sound: /) })
+    // An export of a store that did not know its salt, as all were before.
+    writeFileSync(bed.at('old.ndjson'), feed.replace('"hash_salt":"OTHER::",', ''))
+    expect(bed.ingest('old.ndjson', 'old', '--checkpoint-trees', '0')).toMatchObject({ status: 0 })
+    expect(check('old')).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/unless it is APTOS::, give --hash-salt\n$/),
+    })
+    expect(bed.ingest('endings', 'old', ...trusted)).toMatchObject({ status: 0 })
+    expect(bed.ingest('old.ndjson', 'salted', '--hash-salt', 'OTHER::')).toMatchObject({ status: 0 })
+    expect(check('salted')).toMatchObject({ stderr: '', stdout: expect.stringMatching(/^sound: /) })
+    expect(check('old')).toMatchObject({ stderr: '', stdout: expect.stringMatching(/^sound: /) })
   })
 
   it('says that nothing verifies a store without signatures', async () => {

@@ -1,3 +1,4 @@
+import { isLedgerStateError } from '@ledger-state/core'
 import type { AsyncStateReader, StateEngineReader } from '@ledger-state/engine'
 import { checkEndings } from '@ledger-state/feed'
 import { readEpochEndings, rejectUnsigned } from '@ledger-state/ingest'
@@ -39,7 +40,11 @@ waypoint that the network publishes to trust nobody else.`,
       const { signed, hashSalt } = decodeCommitMark(mark)
       const waypoints = given.length > 0 || !signed ? given : [signed.waypoint]
       if (waypoints.length === 0) throw untrusted.noWaypoint(nameOfPlace(place))
-      const checked = await checkEndings(bytesOfEndings(engine), waypoints, readHashSalt(input) ?? hashSalt)
+      const salt = readHashSalt(input) ?? hashSalt
+      const checked = await checkEndings(bytesOfEndings(engine), waypoints, salt).catch((error: unknown) => {
+        if (salt !== undefined || !isLedgerStateError(error, 'untrusted')) throw error
+        throw untrusted.saltUnknown(nameOfPlace(place), error)
+      })
       if (!checked.epochs) throw untrusted.noEndings(nameOfPlace(place))
       const [first, last] = checked.epochs
       const what = `${formatCount(checked.count)} epoch changes, ${first} to ${last}`

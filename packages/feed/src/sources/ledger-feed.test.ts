@@ -230,3 +230,25 @@ describe.skipIf(!hasSharedData)('real data', () => {
     expect(sorted(records[0]!)).toEqual(sorted(genesis!))
   })
 })
+
+it('the head of a feed may say the word before the names of the hashes, unless the caller does', async () => {
+  const withSalt = `${[feedHeaderLine({ chainId: 4, hashSalt: 'OTHER::' }), ...ROWS].join('\n')}\n`
+  expect(withSalt).toContain('"chain_id":4,"hash_salt":"OTHER::"}')
+  for (const [text, given, expected] of [
+    [withSalt, undefined, 'OTHER::'],
+    [withSalt, 'MINE::', 'MINE::'],
+    [`${[HEADER, ...ROWS].join('\n')}\n`, undefined, undefined],
+    [`${[HEADER, ...ROWS].join('\n')}\n`, 'MINE::', 'MINE::'],
+  ] as const) {
+    const source = await openSource(feedFile(text), { hashSalt: given })
+    expect(source.hashSalt).toBe(expected)
+    await source.close()
+  }
+  for (const salt of ['7', 'null', `"${'x'.repeat(101)}"`]) {
+    const path = feedFile(HEADER.replace('}', `,"hash_salt":${salt}}`))
+    await expect(openSource(path)).rejects.toMatchObject({
+      code: 'invalid_feed',
+      message: expect.stringContaining('the member "hash_salt" is not a text of at most 100 characters'),
+    })
+  }
+})

@@ -22,6 +22,8 @@ export interface OpenedFeed {
   readonly pieces: AsyncGenerator<Buffer, void>
   /** Bytes of the file; 0 of a pipe. */
   readonly size: number
+  /** The word before the name of each hash, if the caller knows it. */
+  readonly hashSalt?: string | undefined
 }
 
 /**
@@ -29,12 +31,13 @@ export interface OpenedFeed {
  * state, lines of entries follow; then each line is one version. The README has the format.
  * @throws `invalid_feed` naming the line
  */
-export async function openLedgerFeed({ path, content, pieces, size }: OpenedFeed): Promise<LedgerSource> {
+export async function openLedgerFeed({ path, content, pieces, size, hashSalt }: OpenedFeed): Promise<LedgerSource> {
   const feed = new FeedReader(path, content, pieces)
-  const { chainId, base } = await feed.readHeader()
+  const { chainId, base, hashSalt: said } = await feed.readHeader()
   return {
     description: content.compression === 'none' ? 'ledger feed' : `ledger feed (${content.compression})`,
     chainId,
+    hashSalt: hashSalt ?? said,
     base: base && {
       version: base.version,
       complete: base.complete,

@@ -22,6 +22,7 @@ import { askingAgain, createBackoff } from '../requests/retrying-fetch.js'
 import { type FeedHead, parseFeedHead } from '../wire/feed-head.js'
 import {
   type FeedRow,
+  type FeedStart,
   MAX_FEED_LINE_BYTES,
   parseFeedHeader,
   parseFeedLine,
@@ -75,6 +76,8 @@ export class LiveFeed implements LedgerSource {
   readonly description: string
   readonly chainId: number
   readonly isStore = true
+  /** From the options, or else from the head of the feed. */
+  hashSalt: string | undefined
   position: string
   mark: Uint8Array | undefined
   checkpoint: { readonly version: bigint; readonly writesHash: Uint8Array } | undefined
@@ -100,6 +103,7 @@ export class LiveFeed implements LedgerSource {
     this.position = url
     this.description = `ledger feed at ${url}`
     this.#follow = options.follow === true
+    this.hashSalt = options.hashSalt
     this.#headers = options.headers
     this.#onNotice = options.onNotice ?? (() => {})
     this.#backoff = createBackoff(firstPauseMs, LONGEST_PAUSE_MS)
@@ -186,10 +190,15 @@ export class LiveFeed implements LedgerSource {
     let isFirst = true
     for await (const line of lines) {
       const row = parseFeedLine(line)
-      if (isFirst) this.#expectChain(parseFeedHeader(row).chainId)
+      if (isFirst) this.#begin(parseFeedHeader(row))
       else yield row
       isFirst = false
     }
+  }
+
+  #begin({ chainId, hashSalt }: FeedStart): void {
+    this.#expectChain(chainId)
+    this.hashSalt ??= hashSalt
   }
 
   #failureOf(failure: RequestFailure): Error {

@@ -75,7 +75,7 @@ async function openFile(
   }
   if (content.compression === 'none' && first !== OPENING_BRACE) throw invalidArgument.unknownFile(path)
   if (options.waypoints?.length) throw invalidArgument.waypointWithoutSignatures(path)
-  return await openLedgerFeed({ path, content, pieces, size })
+  return await openLedgerFeed({ path, content, pieces, size, hashSalt: options.hashSalt })
 }
 
 async function openFolder(path: string, options: SourceOptions): Promise<LedgerSource> {

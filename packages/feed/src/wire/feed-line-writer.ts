@@ -2,11 +2,12 @@ import { type BlockInfo, bytesToHex, type KeyedEntry, type VersionWrites } from 
 import { FEED_FORMAT, FEED_FORMAT_VERSION, type FeedStart } from './feed-line.js'
 
 /** The first line of a ledger feed, without its line end. */
-export function feedHeaderLine({ chainId, base }: FeedStart): string {
+export function feedHeaderLine({ chainId, hashSalt, base }: FeedStart): string {
   return JSON.stringify({
     format: FEED_FORMAT,
     format_version: FEED_FORMAT_VERSION,
     chain_id: chainId,
+    ...(hashSalt !== undefined && { hash_salt: hashSalt }),
     ...(base && { base: { version: String(base.version), block: blockToJson(base.block), complete: base.complete } }),
   })
 }

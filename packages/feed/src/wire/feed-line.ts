@@ -19,10 +19,13 @@ export const MAX_FEED_LINE_BYTES = 128 * 1024 * 1024
 const LINE_LIMITS = { depth: 8, values: 5_000_000 }
 
 const MAX_CHAIN_ID = 255
+const MOST_SALT = 100
 
 /** Head of a feed: its chain and, optionally, the state before its versions. */
 export interface FeedStart {
   readonly chainId: number
+  /** The word before the names of the ledger's hashes; undefined if the feed does not say it. */
+  readonly hashSalt?: string | undefined
   /** The state before the versions. The lines after the first hold its entries. */
   readonly base?: { readonly version: bigint; readonly block: BlockInfo; readonly complete: boolean } | undefined
 }
@@ -44,8 +47,8 @@ export function parseFeedLine(text: string): FeedRow {
 }
 
 /**
- * Reads `{"format":"ledger-feed","format_version":1,"chain_id":4}`, to which `"base":{"version","block","complete"}`
- * may be added.
+ * Reads `{"format":"ledger-feed","format_version":1,"chain_id":4}`, to which `"hash_salt":"APTOS::"` and
+ * `"base":{"version","block","complete"}` may be added.
  */
 export function parseFeedHeader(row: FeedRow): FeedStart {
   if (row.format !== FEED_FORMAT || row.format_version !== FEED_FORMAT_VERSION) {
@@ -56,12 +59,17 @@ export function parseFeedHeader(row: FeedRow): FeedStart {
   if (typeof chainId !== 'number' || !Number.isInteger(chainId) || chainId < 0 || chainId > MAX_CHAIN_ID) {
     throw notA(`a whole number from 0 to ${MAX_CHAIN_ID}`, `chain_id ${JSON.stringify(chainId)}`)
   }
-  if (row.base === undefined) return { chainId }
+  const hashSalt = row.hash_salt
+  if (hashSalt !== undefined && (typeof hashSalt !== 'string' || hashSalt.length > MOST_SALT)) {
+    throw notA(`a text of at most ${MOST_SALT} characters`, 'the member "hash_salt"')
+  }
+  if (row.base === undefined) return { chainId, hashSalt }
   if (!isMembers(row.base)) throw notA('an object', 'the member "base"')
   const { complete = true } = row.base
   if (typeof complete !== 'boolean') throw notA('true or false', 'the member "complete" of "base"')
   return {
     chainId,
+    hashSalt,
     base: { version: parseMember(row.base, 'version'), block: parseBlock(row.base.block), complete },
   }
 }

@@ -56,6 +56,7 @@ export async function compareWithSigned(
   }
   const endings = source.takeEndings?.() ?? []
   const taken = await keepAgreed(writer, known, agreed, ofCheckpoint, endings)
+  await keepSalt(writer, source.hashSalt)
   return endings.slice(taken)
 }
 
@@ -66,6 +67,13 @@ async function checkpointBound(state: AsyncSnapshot, mark: CommitMark): Promise<
   const { oldestVersion } = state.ledger!
   const held = await readNewestCheckpoint(state)
   return held && held.version > oldestVersion ? held.version : oldestVersion
+}
+
+/** Remembers the word before the names of the hashes, for a store that does not know it: one that came from a feed. */
+async function keepSalt(writer: AsyncStateWriter, hashSalt: string | undefined): Promise<void> {
+  const mark = decodeCommitMark((await writer.snapshot()).mark)
+  if (hashSalt !== undefined && mark.hashSalt === undefined)
+    await writer.putMark(encodeCommitMark({ ...mark, hashSalt }))
 }
 
 /** Notes in a store that validators signed a ledger that differs from its unsigned versions. */

@@ -25,7 +25,8 @@ export async function* liveLines(
   signal: AbortSignal,
 ): AsyncGenerator<FeedPiece> {
   let next = from
-  let text = `${feedHeaderLine({ chainId: Number(engine.ledger!.chainId) })}\n`
+  const { hashSalt } = decodeCommitMark(engine.mark && Buffer.from(engine.mark))
+  let text = `${feedHeaderLine({ chainId: Number(engine.ledger!.chainId), hashSalt })}\n`
   const commits = watchCommits(engine, signal)
   try {
     while (!signal.aborted) {

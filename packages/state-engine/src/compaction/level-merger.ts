@@ -134,7 +134,7 @@ export class LevelMerger {
    * @throws `store_corrupt`; `store_full` if the disk has no room for the output beside the files
    */
   async reclaim(): Promise<void> {
-    const { store, builder, numbers, freeBytes, transact, syncStore } = this.#parts
+    const { store, builder, numbers, obsolete, freeBytes, transact, syncStore } = this.#parts
     await this.settled()
     const { rows: inputs, oldestVersion: floor } = this.#read()
     if (this.#isStopped || inputs.length === 0 || floor === undefined || floor < 0n) return
@@ -147,11 +147,11 @@ export class LevelMerger {
     )
     const isPut = rows !== undefined && (await transact(() => putMerged(store, builder, { inputs }, rows)))
     if (!isPut) {
-      for (const { file: unused } of rows ?? []) removeSegment(store.path, unused)
+      obsolete.remove((rows ?? []).map(({ file: unused }) => unused))
       return
     }
     await syncStore()
-    for (const { file: old } of inputs) removeSegment(store.path, old)
+    obsolete.remove(inputs.map(({ file: old }) => old))
   }
 
   /** Runs a merge in steps, between which other work takes place. Returns undefined if it was stopped. */
