@@ -1,10 +1,11 @@
 // Packs each public package as a release does, serves the tarballs from a registry on loopback, and tries them from
 // there: their files, the examples of READMEs and of doc comments, the programs of `examples/`, and `npx ledger-state`.
-// Arguments choose parts: `pnpm check-packages tarballs readmes docs examples program`.
+// Arguments choose parts: `pnpm check-packages tarballs readmes bundles docs examples program`.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startPostgres } from '../packages/postgres-engine/testing/postgres-server.ts'
+import { checkBundles } from './packages/check-bundles.ts'
 import { oldestNode } from './packages/check-consumer.ts'
 import { checkDocExamples, checkExample } from './packages/check-examples.ts'
 import { checkProgram } from './packages/check-program.ts'
@@ -33,6 +34,10 @@ try {
     async readmes() {
       if (!oldestNode) console.log('what runs on Node.js 20 is not tried there: OLDEST_NODE names none')
       await eachOf(packed, (one) => checkReadme(one, registry, work, tally))
+    },
+    async bundles() {
+      const engine = packed.find(({ folder }) => folder === 'packages/state-engine')!
+      await checkBundles(engine, registry, work, tally)
     },
     docs: () => checkDocExamples(packed, registry, work, tally),
     examples: () => eachOf(listExamples(), (name) => checkExample(name, registry, work, tally)),
