@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { basename, extname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { openBrowser } from '@ledger-state/explorer/testing/browser'
 import type { LocalRegistry } from './local-registry.ts'
@@ -70,22 +72,35 @@ async function start(project: string, isPage: boolean): Promise<Ended> {
   }
 }
 
-/** Opens the built page, with these parameters, in a browser. Its text and its faults are reported like the output of a program. */
+/** Media types of the files of a page. */
+const TYPES: Readonly<Record<string, string>> = { '.html': 'text/html', '.js': 'text/javascript' }
+
+/**
+ * Opens the built page, with these parameters, in a browser. Its text and its faults are reported like the output of a
+ * program. The page is on loopback: a browser does not let another one ask a node there.
+ */
 async function showPage(folder: string, parameters: string): Promise<Ended> {
+  const server = createServer(({ url }, response) => {
+    const { pathname } = new URL(url!, 'http://localhost')
+    const type = TYPES[extname(pathname)]
+    if (type === undefined) response.writeHead(404).end()
+    else response.writeHead(200, { 'content-type': type }).end(readFileSync(join(folder, pathname)))
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
   const browser = await openBrowser()
   try {
     const page = await browser.newPage()
     const faults: string[] = []
     page.on('pageerror', (error) => faults.push(`${error.stack}\n`))
-    await page.route('http://example.test/**', (route) =>
-      route.fulfill({ path: join(folder, new URL(route.request().url()).pathname) }),
-    )
-    await page.goto(`http://example.test/index.html?${parameters}`, { waitUntil: 'load' })
+    await page.goto(`http://127.0.0.1:${port}/index.html?${parameters}`, { waitUntil: 'load' })
     // A page that asks a node has no text before the answers.
     await page.waitForFunction('document.body.textContent.trim() !== ""')
     return { status: faults.length, stdout: `${(await page.textContent('body'))!.trim()}\n`, stderr: faults.join('') }
   } finally {
     await browser.close()
+    server.closeAllConnections()
+    server.close()
   }
 }
 
