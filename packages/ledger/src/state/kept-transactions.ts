@@ -112,7 +112,17 @@ export class KeptTransactions {
    * @throws `version_pruned`, `version_truncated`; `invalid_bcs`
    */
   groupAt(version: bigint): bigint | undefined {
-    const value = this.#blockValueAt(version)
+    if (version > this.#version || !this.hasher) return undefined
+    const shared = this.#sharedGroupAt(version)
+    const retained = this.#retainedBlockAt(version)
+    return retained && (shared === undefined || retained.version > shared) ? retained.version : shared
+  }
+
+  #sharedGroupAt(version: bigint): bigint | undefined {
+    if (version < this.#ledger.oldestVersion) return undefined
+    const view = this.viewAt(version)
+    if (view.peek(WHOLE_TRANSACTIONS_KEY) === undefined) return undefined
+    const value = view.peek(transactionBlockKey(version))
     return value && firstVersionOfBlock(value)
   }
 

@@ -144,10 +144,7 @@ function firstVersionWith(state: LedgerState, index: IndexKey, least: bigint): b
   return low
 }
 
-/**
- * The versions of a group that belong to a range. A truncation may have cut off the last versions of a group: those are
- * of another group now, or of none.
- */
+/** The versions of a group that belong to a range. */
 function* within(
   state: LedgerState,
   { hasNumbers }: IndexKey,
@@ -157,8 +154,10 @@ function* within(
   order: 'asc' | 'desc',
 ): Generator<GroupedVersion, void> {
   const versions = decodeGroupedVersions(group, value, hasNumbers)
-  for (const one of order === 'asc' ? versions : versions.reverse()) {
-    if (one.version < least || one.version > most) continue
-    if (state.transactions.groupAt(one.version) === group) yield one
-  }
+  const listed = versions.filter(({ version }) => version >= least && version <= most)
+  // A truncation may have cut off the last versions of a group: those are of another group now, or of none.
+  let count = listed.length
+  while (count > 0 && state.transactions.groupAt(listed[count - 1]!.version) !== group) count--
+  const left = listed.slice(0, count)
+  yield* order === 'asc' ? left : left.reverse()
 }
