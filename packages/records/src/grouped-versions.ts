@@ -13,14 +13,18 @@ export interface GroupedVersion {
 //   less the one before, at first 0, modulo 2^64
 // Empty if that is a single 0.
 
-/** Encodes the versions of a group. */
+/**
+ * Encodes the versions of a group.
+ * @param writer is reset; a group has hundreds of keys, and a writer for each of them costs more than its bytes
+ */
 export function encodeGroupedVersions(
   first: bigint,
   versions: readonly GroupedVersion[],
   hasNumbers: boolean,
+  writer = new ByteWriter(),
 ): Uint8Array {
   if (!hasNumbers && versions.length === 1 && versions[0]!.version === first) return new Uint8Array(0)
-  const writer = new ByteWriter()
+  writer.reset()
   let before: GroupedVersion = { version: first, number: 0n }
   for (const one of versions) {
     writer.uleb128(Number(one.version - before.version))

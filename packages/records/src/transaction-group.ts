@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { ByteReader, type Write } from '@ledger-state/core'
+import { ByteReader, ByteWriter, type Write } from '@ledger-state/core'
 import type { LedgerHasher } from '@ledger-state/proof'
 import { readEventHead, visitWriteSet } from '@ledger-state/proof/transactions'
 import { STATE_KEY_ADDRESS_AT } from '@ledger-state/type-tag'
@@ -88,10 +88,11 @@ export class TransactionGroup {
     const block = this.#block.toBytes()
     if (!block) return undefined
     const { firstVersion } = this
+    const writer = new ByteWriter()
     return [
       [blockKeyAt(this.#place, firstVersion), block],
       ...this.#keys.all().map(({ key, versions, hasNumbers }): Write => {
-        return [this.#keyAt(key, firstVersion), encodeGroupedVersions(firstVersion, versions, hasNumbers)]
+        return [this.#keyAt(key, firstVersion), encodeGroupedVersions(firstVersion, versions, hasNumbers, writer)]
       }),
     ]
   }
