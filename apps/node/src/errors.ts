@@ -218,6 +218,10 @@ export function storeStateRootDiffers(
   return new LedgerStateError('state_root_differs', message)
 }
 
+/** Why a node is not ready whose audit found a wrong state. */
+export const auditFoundFault: string =
+  'an audit found that the state differs from the ledger for some blocks: ledger-state check --all-roots lists them'
+
 export function storeRootsDiffer(store: string, findings: number): ProgramError {
   const times = findings === 1 ? 'once' : `${findings} times`
   const message = `the state of ${store} differs from the ledger ${times}: see above; restore a snapshot or ingest again (a fork may need --hash-salt), then check --all-roots --again`

@@ -283,6 +283,18 @@ export const settings = {
       'auto',
       (text) => (text === 'auto' ? text : wholeNumber(0, 100)(text)),
     ),
+    audit: switchOption(
+      'audit',
+      'compute the state root of each block behind the writer, and compare it with the root that the ledger says',
+    ),
+    auditShare: defaultedOption(
+      'audit-share',
+      'PERCENT',
+      'share of one core that the audit takes',
+      '25',
+      wholeNumber(1, 100),
+    ),
+    auditReadiness: switchOption('audit-readiness', 'not ready once an audit has found a wrong state'),
     treeDir: textOption('tree-dir', 'DIR', 'folder of these trees; by default the folder of the store'),
   }),
   ...inGroup('Following and replicas', {
@@ -503,6 +515,9 @@ export const nodeOptions = [
   settings.requireSigned,
   settings.checkpointTrees,
   settings.treeDir,
+  settings.audit,
+  settings.auditShare,
+  settings.auditReadiness,
   settings.views,
   settings.viewFilter,
   settings.viewBudget,

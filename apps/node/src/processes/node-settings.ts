@@ -12,6 +12,7 @@ import type { NetworkWindow } from '../ingest/network-window.js'
 import type { LogSettings } from '../observability/logger.js'
 import { treeFolderOf } from '../stores/keep-tree.js'
 import type { StorePlace } from '../stores/store-place.js'
+import type { AuditProcessSettings } from './audit-process.js'
 import type { FeedServerSettings } from './feed-server.js'
 import type { ReaderSettings } from './reader.js'
 import type { WriterSettings } from './writer.js'
@@ -33,6 +34,8 @@ export interface NodeSettings {
   readonly reader: ReaderSettings
   /** Settings for serving replicas; undefined if replicas are not served. */
   readonly feed: FeedServerSettings | undefined
+  /** Settings of the audit; undefined if nothing is audited. */
+  readonly audit: AuditProcessSettings | undefined
   /** Settings of the writer; undefined if it has nothing to write: no node to follow, and no window to keep. */
   readonly writer: WriterSettings | undefined
   /** The value of every setting, by its name. */
@@ -111,6 +114,7 @@ export function nodeSettings(
       explorer: input.get(settings.explorer),
       requireSigned: input.get(settings.requireSigned),
       treeFolder: treeFolderOf(place, input.get(settings.treeDir)),
+      auditReadiness: input.get(settings.auditReadiness),
       views: input.get(settings.views),
       viewFilter: input.get(settings.viewFilter),
       viewBudget: input.get(settings.viewBudget),
@@ -120,6 +124,10 @@ export function nodeSettings(
     feed:
       serveFeed && place.kind === 'folder'
         ? { dataDir: place.dataDir, listen: serveFeed, backupFolder: input.get(settings.serveBackup), log }
+        : undefined,
+    audit:
+      input.get(settings.audit) && place.kind === 'folder'
+        ? { dataDir: place.dataDir, share: input.get(settings.auditShare) / 100, hashSalt: readHashSalt(input), log }
         : undefined,
     writer:
       follow === undefined && retain === undefined && window === undefined
@@ -152,6 +160,8 @@ export function nodeSettings(
  * @throws `usage`
  */
 function expectFolderNotNeeded(input: CommandInput): void {
+  if (input.get(settings.audit))
+    throw usageError('--audit is for stores in a folder; check --state-root audits a version of any store')
   for (const option of [settings.replicaOf, settings.serveFeed]) {
     if (option === settings.replicaOf && asksForSlice(input)) continue
     if (input.get<unknown>(option) !== undefined)

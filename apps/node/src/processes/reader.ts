@@ -30,6 +30,8 @@ export interface ReaderSettings extends LimitsOfSettings {
   readonly explorer: boolean
   /** Whether to serve only versions up to the newest signed one. */
   readonly requireSigned: boolean
+  /** Whether the store is not ready once an audit has found a wrong state. */
+  readonly auditReadiness: boolean
   /** Folder of the trees of signed checkpoints; undefined if there is none. */
   readonly treeFolder: string | undefined
   readonly views: boolean

@@ -5,7 +5,7 @@ import { type AsyncLedger, createAsyncLedger, createLedger, type Ledger } from '
 import { decodeCommitMark } from '@ledger-state/records'
 import type { LmdbEngineReader } from '@ledger-state/state-engine'
 import type { Logger } from 'pino'
-import { contradictedStore, trustChanged } from '../errors.js'
+import { auditFoundFault, contradictedStore, trustChanged } from '../errors.js'
 import type { MeasuredStore, ReaderMetrics } from '../observability/reader-metrics.js'
 import { auditFolder, watchAudit } from '../stores/audit-folder.js'
 import { type OpenProofs, openProofs } from '../stores/open-proofs.js'
@@ -37,6 +37,8 @@ export interface ServingSettings {
   readonly requireSigned: boolean
   /** Folder of the trees of signed checkpoints; undefined if there is none. */
   readonly treeFolder: string | undefined
+  /** Whether the store is not ready once an audit has found a wrong state. */
+  readonly auditReadiness: boolean
 }
 
 /** The way in which a store is served, decided when it is opened. */
@@ -47,6 +49,7 @@ interface ServedAs {
   readonly fault: string | undefined
   /** Signatures that verified the store when it was opened. */
   readonly trust: LedgerTrust
+  readonly auditReadiness: boolean
 }
 
 /**
@@ -55,7 +58,7 @@ interface ServedAs {
  */
 export async function openServedStore(
   place: StorePlace,
-  { requireSigned, treeFolder }: ServingSettings,
+  { requireSigned, treeFolder, auditReadiness }: ServingSettings,
   log: Logger,
 ): Promise<ServedStore> {
   const engine = await openReader(place)
@@ -64,7 +67,7 @@ export async function openServedStore(
   const { contradicted } = trust
   const fault = contradicted && contradictedStore(contradicted)
   if (fault) log.error(fault)
-  const servedAs = { isCapped: requireSigned || fault !== undefined, fault, trust }
+  const servedAs = { isCapped: requireSigned || fault !== undefined, fault, trust, auditReadiness }
   const proofs = openProofs(engine, treeFolder, log)
   const store =
     engine.kind === 'sync'
@@ -80,7 +83,7 @@ export async function openServedStore(
 
 function serveFolder(
   engine: LmdbEngineReader,
-  { isCapped, fault }: ServedAs,
+  { isCapped, fault, auditReadiness }: ServedAs,
   proofs: OpenProofs,
   readAudit: () => AuditedVersions | undefined,
   log: Logger,
@@ -95,7 +98,10 @@ function serveFolder(
     get stats() {
       return engine.stats
     },
-    fault,
+    get fault() {
+      const findings = auditReadiness ? (readAudit()?.findings ?? 0) : 0
+      return fault ?? (findings > 0 ? auditFoundFault : undefined)
+    },
     get trust() {
       return { ...readTrust(), audited: readAudit() }
     },

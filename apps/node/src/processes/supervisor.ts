@@ -28,6 +28,7 @@ import type { WriterSettings } from './writer.js'
 
 const READER = new URL('./reader.js', import.meta.url)
 const WRITER = new URL('./writer.js', import.meta.url)
+const AUDIT = new URL('./audit-process.js', import.meta.url)
 const FEED_SERVER = new URL('./feed-server.js', import.meta.url)
 
 /**
@@ -85,7 +86,7 @@ export interface NodeEvents {
 
 /**
  * Runs a node until the signal is aborted: readers that share an address, a writer if there is something to write, a
- * server of replicas if one is asked for, and the admin server. While this process listens it has no store open and
+ * server of replicas and an audit if they are asked for, and the admin server. While this process listens it has no store open and
  * parses no request, so that a damaged store or a hostile request cannot end the node.
  */
 export async function runNode(settings: NodeSettings, signal: AbortSignal, events: NodeEvents): Promise<void> {
@@ -123,6 +124,7 @@ class Node {
   readonly #dispatcher = new Dispatcher(this.#readers)
   #writer: SupervisedProcess | undefined
   #feedServer: SupervisedProcess | undefined
+  #audit: SupervisedProcess | undefined
   #writerSettings: string | undefined
   /** Settles when the last change of the writer is done. Changes are made one at a time. */
   #changing: Promise<void> = Promise.resolve()
@@ -194,6 +196,7 @@ class Node {
     await up
     if (reader.forward && this.#ledger) await this.#expectUpstreams(reader.forward, this.#ledger)
     this.#startFeedServer()
+    this.#startAudit()
     return { address: acceptor.address, ledger: this.#ledger }
   }
 
@@ -231,6 +234,20 @@ class Node {
       longestPauseMs: LONGEST_WRITER_PAUSE_MS,
       adviceOnMemoryFault: this.#adviceOnMemoryFault,
       isFinal: (code) => code === 'cannot_listen' || UNREADABLE.includes(code),
+    })
+  }
+
+  #startAudit(): void {
+    const { audit } = this.#settings
+    if (!audit) return
+    this.#audit = new SupervisedProcess({
+      name: 'audit',
+      module: AUDIT,
+      settings: audit,
+      log: this.#log,
+      longestPauseMs: LONGEST_WRITER_PAUSE_MS,
+      adviceOnMemoryFault: this.#adviceOnMemoryFault,
+      isFinal: (code) => UNREADABLE.includes(code),
     })
   }
 
@@ -301,7 +318,10 @@ class Node {
   }
 
   get #processes(): SupervisedProcess[] {
-    return [...this.#readers, ...[this.#writer, this.#feedServer].filter((process) => process !== undefined)]
+    return [
+      ...this.#readers,
+      ...[this.#writer, this.#feedServer, this.#audit].filter((process) => process !== undefined),
+    ]
   }
 
   get #hasWriterGivenUp(): boolean {

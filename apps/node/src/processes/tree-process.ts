@@ -1,11 +1,11 @@
 // The main module of the process that makes the tree of the newest signed checkpoint of a store, which others write and serve.
 import { setPriority } from 'node:os'
 import { isLedgerStateError } from '@ledger-state/core'
+import { loggedProgress } from '../observability/logged-progress.js'
 import { createLogger, type LogSettings } from '../observability/logger.js'
 import { keepTree, type TreeSettings } from '../stores/keep-tree.js'
 import { openReader } from '../stores/open-reader.js'
 import type { StorePlace } from '../stores/store-place.js'
-import type { ProgressLine } from '../terminal/progress-line.js'
 import { failProcess, processSettings, stopOrder } from './child.js'
 
 export interface TreeProcessSettings {
@@ -17,22 +17,6 @@ export interface TreeProcessSettings {
 
 /** Niceness of the process: requests and the writer come first. */
 const NICENESS = 10
-const LOG_INTERVAL_MS = 60_000
-
-/** Logs progress, one line a minute. */
-function loggedProgress(say: (text: string) => void): ProgressLine {
-  const began = performance.now()
-  let next = began + LOG_INTERVAL_MS
-  return {
-    update(text) {
-      const now = performance.now()
-      if (now < next) return
-      next = now + LOG_INTERVAL_MS
-      say(text((now - began) / 1_000))
-    },
-    finish() {},
-  }
-}
 
 async function makeTree(
   { place, trees, hashSalt, log: logSettings }: TreeProcessSettings,

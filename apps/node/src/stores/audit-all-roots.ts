@@ -4,7 +4,7 @@ import { decodeCommitMark } from '@ledger-state/records'
 import type { LmdbEngineReader } from '@ledger-state/state-engine'
 import { noLedgerErrors, stateRootUnknown } from '../errors.js'
 import { formatCount, formatDuration } from '../terminal/amounts.js'
-import { createProgressLine } from '../terminal/progress-line.js'
+import { createProgressLine, type ProgressLine } from '../terminal/progress-line.js'
 import { auditedStore } from './audited-store.js'
 
 export interface AuditAllOptions {
@@ -15,12 +15,18 @@ export interface AuditAllOptions {
   /** The word before the name of each hash; by default the one that the store remembers. */
   readonly hashSalt?: string | undefined
   readonly threads?: number | undefined
+  /** Bounds of memory: see `AuditRootsOptions`. */
+  readonly memoryBytes?: number | undefined
+  readonly rangeWrites?: number | undefined
   readonly signal?: AbortSignal | undefined
+  /** Waits until the work may go on; see `AuditRootsOptions`. */
+  readonly pace?: (() => Promise<void>) | undefined
+  /** Line of progress; by default one on standard error. */
+  readonly line?: ProgressLine | undefined
 }
 
 /**
- * Computes the root of the state at the end of each block of a store, and compares it with the ledger's. Shows progress
- * on standard error.
+ * Computes the root of the state at the end of each block of a store, and compares it with the ledger's.
  * @param name name of the store for messages
  * @throws `no_ledger`; `state_root_unknown` if the store keeps no root, or keeps a slice, or began on an assumed empty
  * base; errors of `auditRoots`
@@ -28,7 +34,7 @@ export interface AuditAllOptions {
 export async function auditAllRoots(
   engine: LmdbEngineReader,
   name: string,
-  { hashSalt, ...options }: AuditAllOptions,
+  { hashSalt, line = createProgressLine(process.stderr), ...options }: AuditAllOptions,
 ): Promise<AuditRecord> {
   const store = await auditedStore(engine)
   if (await store.isSlice()) throw stateRootUnknown.sliceHasNoRoot()
@@ -40,7 +46,6 @@ export async function auditAllRoots(
     throw stateRootUnknown.inRange(name, ledger.oldestVersion, ledger.latestVersion)
   }
   const target = newest.version
-  const line = createProgressLine(process.stderr)
   let began: { readonly seconds: number; readonly writes: number } | undefined
   try {
     return await auditRoots(engine, {

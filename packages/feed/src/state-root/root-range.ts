@@ -27,6 +27,7 @@ export interface RootRangeOptions {
   /** Number of writes that the range may have; it only chooses the number of parts. */
   readonly writes: number
   readonly signal?: AbortSignal | undefined
+  readonly pace?: (() => Promise<void>) | undefined
 }
 
 /** Result of a range: the root before it, and the leaves after it are in the file. */
@@ -116,7 +117,7 @@ export class RootRange {
     file: LeavesWriter,
     onPart: (share: number) => void,
   ): Promise<{ readonly parts: PartRoots[]; readonly keys: number }> {
-    const { threads, base, signal } = this.#options
+    const { threads, base, signal, pace } = this.#options
     // All threads read the same memory.
     const shared = new Uint32Array(new SharedArrayBuffer(ends.byteLength))
     shared.set(ends)
@@ -133,6 +134,7 @@ export class RootRange {
     try {
       for (let part = 0; part < 2 ** this.#depth; part++) {
         await threads.ready()
+        await pace?.()
         signal?.throwIfAborted()
         const leaves = base ? base.read(part, this.#depth) : NO_LEAVES
         const writes = await this.#store.take(part)

@@ -15,6 +15,8 @@ export interface RootRangesOptions {
   /** Threads that hash; by default the number of cores, and none on one core. */
   readonly threads?: number | undefined
   readonly signal?: AbortSignal | undefined
+  /** Waits until the work may go on. It is called before each part. */
+  readonly pace?: (() => Promise<void>) | undefined
 }
 
 /** Ranges of versions whose roots are computed one after the other, with the same threads. */
@@ -29,10 +31,17 @@ export interface RootRanges {
 }
 
 /** Starts the threads for ranges. */
-export function openRootRanges({ hashSalt, threads, memoryBytes, folder, signal }: RootRangesOptions): RootRanges {
+export function openRootRanges({
+  hashSalt,
+  threads,
+  memoryBytes,
+  folder,
+  signal,
+  pace,
+}: RootRangesOptions): RootRanges {
   const pool = new RootThreads(hashSalt, threads)
   const hasher = new LedgerHasher(hashSalt)
-  const options = { threads: pool, hasher, folder, signal, memoryBytes: memoryBytes ?? DEFAULT_ROOT_MEMORY }
+  const options = { threads: pool, hasher, folder, signal, pace, memoryBytes: memoryBytes ?? DEFAULT_ROOT_MEMORY }
   return {
     begin: (base, writes) => new RootRange({ ...options, base, writes }),
     close: () => pool.close(),

@@ -41,6 +41,8 @@ export interface AuditRootsOptions {
   /** Writes of a range: what is audited between two points from which a killed audit continues. */
   readonly rangeWrites?: number | undefined
   readonly signal?: AbortSignal | undefined
+  /** Waits until the work may go on. It is called after some thousand writes, and before each part of the state. */
+  readonly pace?: (() => Promise<void>) | undefined
   readonly onProgress?: ((progress: AuditProgress) => void) | undefined
 }
 
@@ -65,6 +67,7 @@ export async function auditRoots(engine: AuditedEngine, options: AuditRootsOptio
     folder: options.folder,
     memoryBytes: options.memoryBytes,
     signal: options.signal,
+    pace: options.pace,
   })
   try {
     const audit = new Audit(engine, options, ranges)
@@ -189,7 +192,7 @@ class Audit {
         if (range.writes % 10_000 === 0) this.#report(record.version, range.writes * READING_SHARE)
         return range.add({ version: number, key, isNewKey, value, annotation })
       }
-      await readRangeWrites(engine, first, last, visit, signal)
+      await readRangeWrites(engine, { first, last, signal, pace: this.#options.pace }, visit)
       const tracker = new FindingTracker(record)
       const take = (block: number, computed: Uint8Array) => {
         tracker.take(first + BigInt(ends[block]!), computed, given.upTo(ends[block]!))
@@ -263,6 +266,7 @@ class Audit {
 
   async #pause(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve))
+    await this.#options.pace?.()
     this.#options.signal?.throwIfAborted()
   }
 }

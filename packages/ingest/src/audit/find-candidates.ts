@@ -34,24 +34,18 @@ export async function findCandidates(
   if (spans.length > 0) {
     const last = spans.reduce((most, span) => (span.last > most ? span.last : most), 0n)
     let collected = 0
-    await readRangeWrites(
-      engine,
-      spans[0]!.first,
-      last,
-      ({ version, key }) => {
-        if (isOwnKey(key)) return undefined
-        for (const span of spans) {
-          if (span.first > version) break
-          if (version > span.last || collected > MOST_COLLECTED) continue
-          const hex = bytesToHexDigits(key)
-          const side = sides[span.finding]!
-          if (!side.has(hex)) collected++
-          side.set(hex, (side.get(hex) ?? 0) | span.side)
-        }
-        return undefined
-      },
-      signal,
-    )
+    await readRangeWrites(engine, { first: spans[0]!.first, last, signal }, ({ version, key }) => {
+      if (isOwnKey(key)) return undefined
+      for (const span of spans) {
+        if (span.first > version) break
+        if (version > span.last || collected > MOST_COLLECTED) continue
+        const hex = bytesToHexDigits(key)
+        const side = sides[span.finding]!
+        if (!side.has(hex)) collected++
+        side.set(hex, (side.get(hex) ?? 0) | span.side)
+      }
+      return undefined
+    })
   }
   return findings.map((finding, index) => {
     if (!spans.some((span) => span.finding === index)) return finding

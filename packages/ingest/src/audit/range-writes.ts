@@ -15,6 +15,14 @@ const WRITES_AT_ONCE = 5_000
 /** Called with each write. If it returns a promise, the next write waits for it. */
 export type WriteVisitor = (write: StoredWrite) => Promise<void> | undefined
 
+/** Versions whose writes are read, and how the reading is stopped and slowed down. */
+export interface WriteRangeOptions {
+  readonly first: bigint
+  readonly last: bigint
+  readonly signal?: AbortSignal | undefined
+  readonly pace?: (() => Promise<void>) | undefined
+}
+
 /**
  * Reads all writes of versions above the oldest: those in files in the order of their keys, then those that are not
  * merged, in the order of their versions.
@@ -22,15 +30,14 @@ export type WriteVisitor = (write: StoredWrite) => Promise<void> | undefined
  */
 export async function readRangeWrites(
   engine: AuditedEngine,
-  first: bigint,
-  last: bigint,
+  { first, last, signal, pace }: WriteRangeOptions,
   visit: WriteVisitor,
-  signal?: AbortSignal,
 ): Promise<void> {
   const merged = engine.openMergedWrites()
   let count = 0
   const pause = async () => {
     await setImmediate()
+    await pace?.()
     signal?.throwIfAborted()
   }
   try {
