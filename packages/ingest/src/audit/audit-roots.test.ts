@@ -97,6 +97,8 @@ function tampered(random: Random, from: readonly VersionWrites[]) {
     metadata: { slotDeposit: BigInt(random.below(9)), bytesDeposit: undefined, creationTimeUsec: 5n },
     isCreation: false,
   })!
+  const otherKey = Uint8Array.of(...key.subarray(0, -1), key.at(-1)! ^ 1)
+  const isTaken = others.some(([name]) => bytesToHexDigits(name) === bytesToHexDigits(otherKey))
   const isLong = value !== null && value.length > 0
   const change = random.below(5)
   const writes: readonly Write[] =
@@ -104,8 +106,8 @@ function tampered(random: Random, from: readonly VersionWrites[]) {
       ? [...others, annotation ? [key, flipped(value), annotation] : [key, flipped(value)]]
       : change === 1 && value
         ? [...others, [key, value, noted]]
-        : change === 2 && value
-          ? [...others, [Uint8Array.of(...key.subarray(0, -1), key.at(-1)! ^ 1), value]]
+        : change === 2 && value && !isTaken
+          ? [...others, [otherKey, value]]
           : change === 3 && at > 0
             ? [...others, [key, null]]
             : others
