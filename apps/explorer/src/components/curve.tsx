@@ -102,7 +102,8 @@ export function Curve({ points, end, isTime, label, changes, chosen, onChoose, o
             points: {
               show: ({ data }) => data[0].length < FEW_POINTS,
               // The end of the curve is no change.
-              filter: () => Array.from({ length: heard.current.count }, (_, at) => at),
+              filter: ({ data }) =>
+                data[0].length < FEW_POINTS ? Array.from({ length: heard.current.count }, (_, at) => at) : [],
             },
           },
         ],

@@ -58,6 +58,9 @@ export function createBlockSearch({ before, after }: Range, show: (search: Block
   const stopped = new AbortController()
   const { signal } = stopped
   const seen = new Set<string>()
+  /** Addresses that are known and not compared yet. */
+  const queue: string[] = [FRAMEWORK]
+  let tables: readonly SightedTable[] | undefined
   let type = 0
   let cursor: string | undefined
   let state: BlockSearch = {
@@ -79,6 +82,9 @@ export function createBlockSearch({ before, after }: Range, show: (search: Block
     const path = `/accounts/${address}/changes?from=${before}&to=${after}&limit=${MOST_CHANGES}`
     const result = await ask<readonly AccountChange[]>({ path }, signal)
     if ('failure' in result) {
+      // The next step compares it again.
+      seen.delete(address)
+      queue.push(address)
       update({ failure: result.failure })
       return
     }
@@ -105,15 +111,21 @@ export function createBlockSearch({ before, after }: Range, show: (search: Block
   }
 
   const step = async (): Promise<void> => {
-    const isFirst = seen.size === 0
-    const tables = isFirst ? await loadTables(signal) : []
-    const first = isFirst ? [FRAMEWORK, ...tables.map(({ holder }) => holder)] : []
-    const queue = [...first, ...(await nextAddresses())]
+    const isFirst = tables === undefined
+    tables ??= await loadTables(signal)
+    if (isFirst) queue.push(...tables.map(({ holder }) => holder))
+    if (type < TYPES.length) queue.push(...(await nextAddresses()))
     const work = async (): Promise<void> => {
-      for (let next = queue.shift(); next !== undefined && !state.failure; next = queue.shift()) await compare(next)
+      while (!state.failure) {
+        const next = queue.shift()
+        if (next === undefined) return
+        await compare(next)
+      }
     }
     await Promise.all(Array.from({ length: WIDTH }, work))
-    if (isFirst) update({ tables: await changedTables(tables, { before, after }, signal) })
+    // A node that failed may have more tables; the next step asks for them again.
+    if (state.failure && tables.length === 0) tables = undefined
+    else if (isFirst) update({ tables: await changedTables(tables, { before, after }, signal) })
   }
 
   return {
@@ -122,7 +134,7 @@ export function createBlockSearch({ before, after }: Range, show: (search: Block
       if (state.isRunning || state.isEnded) return
       update({ isRunning: true, failure: undefined })
       step()
-        .then(() => update({ isRunning: false, isEnded: type >= TYPES.length && !state.failure }))
+        .then(() => update({ isRunning: false, isEnded: type >= TYPES.length && queue.length === 0 && !state.failure }))
         .catch(() => {})
     },
     stop: () => stopped.abort(),

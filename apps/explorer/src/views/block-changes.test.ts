@@ -22,14 +22,14 @@ it('says that the state before the oldest block is not kept', async () => {
   await page().shows('The state before this block is no longer kept')
 })
 
-it('says that the node fails while it compares', async () => {
+it('says that the node fails while it compares, and compares later what it could not', async () => {
   await page().goTo('/block/5')
-  await page().shows('What it changed')
+  await page().shows('3 addresses compared.')
   page().answers('failed')
   await page().click('button', 'Compare more accounts')
   await page().shows('The node failed')
   page().answers('sound')
   await page().click('button', 'Compare more accounts')
-  await page().shows('every object of this ledger')
+  await page().shows('every object of this ledger', '500 → 600 TEA')
   await page().hides('The node failed')
 })

@@ -71,22 +71,22 @@ function comparedText({ accounts, compared, isRunning, isEnded }: BlockSearch): 
 
 function AccountPart({ account: { address, changes, isCut } }: { readonly account: ChangedAccount }) {
   return (
-    <details class="card" open>
-      <summary>
+    <section class="card" aria-label={`account ${address}`}>
+      <h3 class="card-title">
         account <AddressLink address={address} /> <small>{countText(changes.length, 'changed value')}</small>
-      </summary>
+      </h3>
       {changes.map((change, at) => (
         <ChangeCard key={at} address={address} change={change} />
       ))}
       {isCut && <p class="hint">There are more; the changes of the account have all of them.</p>}
-    </details>
+    </section>
   )
 }
 
 function TablePart({ table: { handle, holder, items } }: { readonly table: ChangedTable }) {
   return (
-    <details class="card" open>
-      <summary>
+    <section class="card" aria-label={`table ${handle}`}>
+      <h3 class="card-title">
         table{' '}
         <Link view={{ name: 'table', handle, types: { holder } }} title={handle}>
           <code>{shortAddress(handle)}</code>
@@ -94,7 +94,7 @@ function TablePart({ table: { handle, holder, items } }: { readonly table: Chang
         <small>
           of {shortAddress(holder)}, {countText(items.length, 'changed item')}
         </small>
-      </summary>
+      </h3>
       {items.map(({ key, before, after }) => (
         <article key={JSON.stringify(key)} class="card">
           <ValueTree value={key} depth={2} />
@@ -108,6 +108,6 @@ function TablePart({ table: { handle, holder, items } }: { readonly table: Chang
           )}
         </article>
       ))}
-    </details>
+    </section>
   )
 }

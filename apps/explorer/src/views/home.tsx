@@ -12,7 +12,7 @@ import { SignedFact } from '../components/signed-fact.tsx'
 import { SliceFact } from '../components/slice-fact.tsx'
 import { WindowBar } from '../components/window-bar.tsx'
 import { formatAge, groupDigits } from '../state/amount.ts'
-import { ageSeconds, newest, newestFailure } from '../state/ledger.ts'
+import { ageSeconds, newest, newestFailure, oldestTimestampUsec } from '../state/ledger.ts'
 import type { View } from '../state/route.ts'
 import { useAnswer } from '../state/use-answer.ts'
 
@@ -31,10 +31,11 @@ export function HomeView() {
   return (
     <>
       <h1>{networkName(head.chainId, trust?.network)}</h1>
+      <p class="subtitle">{summaryOf(head, trust, slice)}</p>
       <WindowBar head={head} />
       <dl class="facts">
         {trust && <SignedFact trust={trust} />}
-        <Fact name="Versions kept">{groupDigits(String(BigInt(head.version) - BigInt(head.oldestVersion) + 1n))}</Fact>
+        <Fact name="Versions kept">{keptText(head)}</Fact>
         <Fact name="Block">{groupDigits(head.height)}</Fact>
         <Fact name="Epoch">{groupDigits(head.epoch)}</Fact>
         {head.timestampUsec !== '0' && <Fact name="Age of the newest block">{formatAge(ageSeconds.value)}</Fact>}
@@ -62,6 +63,25 @@ export function HomeView() {
       <LazySights head={head} />
     </>
   )
+}
+
+/** The first thing that a visitor wants to know: how much of the chain is here, and who vouches for it. */
+function summaryOf({ oldestVersion, version }: StateHead, trust: Trust | undefined, slice: Slice | undefined): string {
+  const what = slice?.asked ? 'a part of every state' : 'every state'
+  const kept = `This node has ${what} from version ${groupDigits(oldestVersion)} to ${groupDigits(version)}.`
+  if (!trust) return kept
+  const isSigned = trust.waypoint !== null && trust.signed_version !== null
+  return isSigned
+    ? `${kept} Validators signed it up to version ${groupDigits(trust.signed_version!)}.`
+    : `${kept} Nobody has signed it: the node has verified no signatures of validators.`
+}
+
+/** Number of versions of the window, and its length once it is known. */
+function keptText({ version, oldestVersion, timestampUsec }: StateHead): string {
+  const count = groupDigits(String(BigInt(version) - BigInt(oldestVersion) + 1n))
+  const oldest = oldestTimestampUsec.value
+  const seconds = oldest === undefined ? 0 : Number((BigInt(timestampUsec) - BigInt(oldest)) / 1_000_000n)
+  return seconds > 0 ? `${count}, ${formatAge(seconds)}` : count
 }
 
 /** The sights of the ledger, loaded once the rest of the view is drawn. */
