@@ -116,6 +116,9 @@ export const diskTooSmall = declareErrors('disk_too_small', {
   /** Error for a disk without enough room for a command. */
   forIngest: (dataDir: string, neededBytes: number, freeBytes: number) =>
     `the disk of ${dataDir} has ${formatBytes(freeBytes)} free, but the ingest needs about ${formatBytes(neededBytes)}: nothing was fetched. Use a later --since, --retain or another --data-dir to need less there, or --no-check-disk to begin anyway`,
+  /** Error for a disk without room for the files of a manifest. */
+  forSegments: (dataDir: string, neededBytes: number, freeBytes: number) =>
+    `the disk of ${dataDir} has ${formatBytes(freeBytes)} free, but fetching the rest needs ${formatBytes(neededBytes)}: nothing more was fetched; make room, and run the same command again`,
   /** Error for a disk without room for the snapshot from which a slice is taken. */
   noRoomForSnapshot: (folder: string, neededBytes: number, freeBytes: number) =>
     `the disk of ${folder} has ${formatBytes(freeBytes)} free, but fetching the snapshot needs ${formatBytes(neededBytes)} there temporarily; nothing was fetched`,

@@ -6,6 +6,7 @@ export { type CheckedEndings, checkEndings } from './signatures/check-endings.js
 export { FailureStreak, type FailureStreakOptions } from './sources/failure-streak.js'
 export { openNetwork } from './sources/open-network.js'
 export { openSource } from './sources/open-source.js'
+export { openSharedFiles, type SharedFiles, type SharedFilesOptions } from './sources/shared-files.js'
 export type {
   LedgerSource,
   LedgerVersion,

@@ -39,6 +39,24 @@ export const rangeErrors = {
   }),
 }
 
+export const manifestErrors = {
+  ...declareErrors('source_failed', {
+    missing: (place: string) =>
+      `there is no manifest of segment files at ${place}: ledger-state segments push makes one`,
+    notAManifest: (place: string, why: string) => `${place} is not a manifest of segment files: ${why}`,
+  }),
+  ...declareErrors('store_corrupt', {
+    fileMissing: (place: string) => `${place} is missing, but the manifest names it: push the store again`,
+    otherLength: (place: string, found: number, told: number) =>
+      `${place} has ${found} bytes, the manifest says ${told}: push the store again, or fetch from another place`,
+    otherHash: (place: string) =>
+      `${place} does not have the SHA-256 that the manifest says: push the store again, or fetch from another place`,
+    otherContent: (place: string, what: string) => `${place} has other ${what} than the manifest says`,
+    damaged: (root: string, problems: readonly string[]) =>
+      `the files at ${root} are no sound store: ${problems.join('; ')}`,
+  }),
+}
+
 export const sourceFailed = declareErrors('source_failed', {
   notAFeed: (url: string, found: string) =>
     `${url} does not serve a feed to replicas (found ${found}): use the address that the other node has as --serve-feed`,

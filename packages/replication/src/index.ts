@@ -1,4 +1,8 @@
 export type { ReplicationErrorCode } from './errors.js'
 export { type BegunSnapshot, type FetchSnapshotOptions, fetchSnapshot } from './fetch/fetch-snapshot.js'
 export { type JoinedRanges, type JoinRangesOptions, joinRanges } from './ranges/join-ranges.js'
+export { type FetchSegmentsOptions, fetchSegments } from './segments/fetch-segments.js'
+export { type PushedSegments, type PushOptions, pushSegments } from './segments/push-segments.js'
+export type { ManifestFile, SegmentsManifest } from './segments/segments-manifest.js'
+export { type VerifySegmentsOptions, verifySegments } from './segments/verify-segments.js'
 export { createFeedListener, type FeedListener, type FeedListenerOptions } from './serve/feed-listener.js'

@@ -27,6 +27,11 @@ export interface LedgerSource {
    */
   readonly mark: Uint8Array | undefined
   /**
+   * The ledger's accumulator before the first version of the last reading, once that was yielded: a mark, too. Undefined for
+   * version 0, and if the source does not know it.
+   */
+  readonly markBefore?: Uint8Array | undefined
+  /**
    * The validators that verify the last yielded version, and the state that the source begins with. Undefined if
    * none do.
    */

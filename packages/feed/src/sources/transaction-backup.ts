@@ -139,6 +139,7 @@ class TransactionBackup implements LedgerSource {
   #first: bigint | undefined
   #next: bigint | undefined
   #trustedState: TrustedState | undefined
+  #markBefore: Uint8Array | undefined
 
   constructor(
     storage: BackupStorage,
@@ -177,6 +178,10 @@ class TransactionBackup implements LedgerSource {
 
   get mark(): Uint8Array | undefined {
     return this.#next === BigInt(this.#frontier?.count ?? -1) ? this.#frontier!.toBytes() : undefined
+  }
+
+  get markBefore(): Uint8Array | undefined {
+    return this.#markBefore
   }
 
   get trustedState(): TrustedState | undefined {
@@ -270,6 +275,9 @@ class TransactionBackup implements LedgerSource {
           const version = chunk.firstVersion + BigInt(index)
           if (version > chunk.lastVersion) break
           if (version > last) return
+          if (this.#next === undefined && version === (from.version ?? chunk.firstVersion) && version > 0n) {
+            this.#markBefore = this.#frontier?.toBytes()
+          }
           this.#frontier?.append(leafAt(proven!, index))
           // Ranges may overlap.
           if (version < (this.#next ?? from.version ?? 0n)) continue

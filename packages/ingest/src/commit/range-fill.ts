@@ -54,9 +54,9 @@ export class RangeFill {
     return new RangeFill(source, range, keepTransactions, held)
   }
 
-  /** Version from which the source is read into an empty store: that before the first, for the accumulator. */
+  /** Version from which the source is read into an empty store. */
   get readFrom(): bigint {
-    return this.#from === 0n ? 0n : this.#from - 1n
+    return this.#from
   }
 
   /** What the mark of the store says of the range. */
@@ -80,7 +80,8 @@ export class RangeFill {
     if (!mark) throw rangeErrors.noProofs(this.#source.position)
     if (version >= this.#from && block) {
       if (version > this.#to) throw rangeErrors.nothingInRange(this.#from, this.#to)
-      this.#mark = { from: this.#from, to: this.#to, before: this.#markBefore, kept: KEPT.indexOf(this.#kept) }
+      const before = this.#markBefore ?? this.#source.markBefore
+      this.#mark = { from: this.#from, to: this.#to, before, kept: KEPT.indexOf(this.#kept) }
       return true
     }
     this.#markBefore = mark

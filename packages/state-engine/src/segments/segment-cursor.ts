@@ -23,8 +23,10 @@ export class SegmentCursor {
   #chunkEnd = 0
   #content: Uint8Array = new Uint8Array(0)
 
-  constructor(reader: SegmentReader) {
+  /** @param firstBlock block with which it begins */
+  constructor(reader: SegmentReader, firstBlock = 0) {
     this.#reader = reader
+    this.#nextBlock = firstBlock
   }
 
   /** Number of the block of the entry. */

@@ -1,0 +1,150 @@
+import { isLedgerStateError } from '@ledger-state/core'
+import { openSharedFiles, type SharedFiles } from '@ledger-state/feed'
+import { fetchSegments, pushSegments, type SegmentsManifest, verifySegments } from '@ledger-state/replication'
+import type { Command, CommandInput } from '../config/command.js'
+import { settings } from '../config/settings.js'
+import { diskTooSmall, stoppedBy, usageError } from '../errors.js'
+import { freeBytesAt } from '../ingest/disk-space.js'
+import { formatBytes, formatCount, formatDuration, formatShare } from '../terminal/amounts.js'
+import { writeNotice } from '../terminal/notice.js'
+import { createProgressLine } from '../terminal/progress-line.js'
+import { listenForStop } from '../terminal/stop-signal.js'
+
+const SOURCE = {
+  name: 'SOURCE',
+  description: 'folder, URL (https://…) or bucket (s3://BUCKET/PREFIX, gs://BUCKET/PREFIX) with segments.json',
+} as const
+const remoteOptions = [settings.followHeader]
+/** Room on the disk beside the files. */
+const SPARE_BYTES = 2 ** 24
+
+export const segmentsPushCommand: Command = {
+  name: 'segments push',
+  goesOn: true,
+  summary: 'Puts the segment files of a store into a folder that others fetch from, with a manifest.',
+  details: `The store may be served and written meanwhile. On the same disk the files are links: nobody may change them in place. Run it again
+to add what is new; the manifest, segments.json, is replaced last. Serve the folder with any web server, or copy it into a
+bucket: the files first, then segments.json.`,
+  arguments: [{ name: 'FOLDER', description: 'folder to share' }],
+  options: [settings.dataDir],
+  required: [settings.dataDir],
+  examples: ['ledger-state segments push shared/mainnet --data-dir data/mainnet'],
+  async run(input) {
+    const folder = input.argument('FOLDER')
+    if (isRemote(folder)) {
+      throw usageError(
+        'segments push: name a folder; copy it to a bucket with the tool of the cloud, segments.json last',
+      )
+    }
+    await withProgress(
+      'pushing',
+      `${folder} has the manifest of before; the same command completes it`,
+      async (show, signal) => {
+        const { manifest, newFiles, newBytes } = await pushSegments(input.required(settings.dataDir), folder, {
+          signal,
+          onProgress: show,
+        })
+        const what = `${formatCount(newFiles)} new files, ${formatBytes(newBytes)}`
+        return `${folder} has ${describe(manifest)}: ${what}`
+      },
+    )
+  },
+}
+
+export const segmentsFetchCommand: Command = {
+  name: 'segments fetch',
+  goesOn: true,
+  summary: 'Fetches the segment files that a manifest names, verifies them, and makes a store of them.',
+  details: `Each file must have the length and the SHA-256 of the manifest. Then every block is compared with its checksum, and each file with
+what the manifest says of it; only then does the store get its name. The same command resumes one that was cut short. This shows
+that the files are those of the manifest, not that they are the ledger: check --state-root and trust check show that.`,
+  arguments: [SOURCE],
+  options: [settings.dataDir, ...remoteOptions],
+  required: [settings.dataDir],
+  examples: ['ledger-state segments fetch https://files.example/mainnet --data-dir data/mainnet'],
+  async run(input) {
+    const path = input.required(settings.dataDir)
+    await withFiles(input, `the same command resumes at the same byte`, 'fetching', async (files, show, signal) => {
+      const manifest = await fetchSegments(files, path, {
+        signal,
+        onProgress: show,
+        onBegin: async (_, missing) => {
+          const [needed, free] = [missing + SPARE_BYTES, await freeBytesAt(path)]
+          if (free < needed) throw diskTooSmall.forSegments(path, needed, free)
+        },
+      })
+      const hint = `ledger-state check --state-root --data-dir ${path} shows whether it is the ledger`
+      return `${path} holds ${describe(manifest)}; ${hint}`
+    })
+  },
+}
+
+export const segmentsVerifyCommand: Command = {
+  name: 'segments verify',
+  summary: 'Reads all segment files that a manifest names, and compares their lengths and hashes with it.',
+  details: `It keeps nothing. Each file is read whole, also from a server or a bucket. segments fetch also looks into the files.`,
+  arguments: [SOURCE],
+  options: remoteOptions,
+  examples: ['ledger-state segments verify shared/mainnet'],
+  async run(input) {
+    await withFiles(input, 'the rest was not read', 'verifying', async (files, show) => {
+      const manifest = await verifySegments(files, { onProgress: show })
+      return `sound: ${describe(manifest)} are as the manifest says`
+    })
+  },
+}
+
+type Show = (bytes: number, total: number) => void
+
+async function withFiles(
+  input: CommandInput,
+  left: string,
+  verb: string,
+  work: (files: SharedFiles, show: Show, signal: AbortSignal) => Promise<string>,
+): Promise<void> {
+  await withProgress(verb, left, async (show, signal) => {
+    const headers = input.get(settings.followHeader)
+    const files = openSharedFiles(input.argument('SOURCE'), { headers, signal, onNotice: writeNotice })
+    try {
+      return await work(files, show, signal)
+    } finally {
+      files.close()
+    }
+  })
+}
+
+/** Runs work that a signal may stop, shows how far it is, and prints its result. */
+async function withProgress(
+  verb: string,
+  left: string,
+  work: (show: Show, signal: AbortSignal) => Promise<string>,
+): Promise<void> {
+  const stop = listenForStop()
+  const began = performance.now()
+  const line = createProgressLine(process.stderr)
+  const show: Show = (bytes, total) =>
+    line.update((seconds) => {
+      const amount = `${formatBytes(bytes)} of ${formatBytes(total)}`
+      return `${verb}: ${amount}, ${formatShare(bytes, total, seconds)}, ${formatBytes(bytes / seconds)}/s`
+    })
+  try {
+    const said = await work(show, stop.signal)
+    line.finish()
+    process.stdout.write(`${said} (${formatDuration((performance.now() - began) / 1_000)})\n`)
+  } catch (error) {
+    const signal = stop.by()
+    throw signal && !isLedgerStateError(error, 'store_corrupt') ? stoppedBy(signal, left) : error
+  } finally {
+    line.finish()
+  }
+}
+
+function describe({ facts: { ledger }, files }: SegmentsManifest): string {
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
+  const versions = `versions ${ledger.oldestVersion} to ${ledger.latestVersion}`
+  return `${versions} of chain ${ledger.chainId} in ${formatCount(files.length)} files, ${formatBytes(bytes)}`
+}
+
+function isRemote(location: string): boolean {
+  return /^[a-z0-9]+:\/\//i.test(location)
+}

@@ -1,0 +1,25 @@
+import { Buffer } from 'node:buffer'
+import type { SharedFiles } from '@ledger-state/feed'
+import { manifestErrors } from '../errors.js'
+import { MANIFEST_NAME, MOST_MANIFEST_BYTES, parseManifest, type SegmentsManifest } from './segments-manifest.js'
+
+/** Reads the manifest beside shared files. @throws `source_failed` if it is none; errors of the place */
+export async function readManifest(files: SharedFiles): Promise<SegmentsManifest> {
+  const place = files.placeOf(MANIFEST_NAME)
+  const pieces: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const piece of files.read(MANIFEST_NAME, 0, undefined)) {
+      pieces.push(piece)
+      bytes += piece.length
+      if (bytes > MOST_MANIFEST_BYTES)
+        throw manifestErrors.notAManifest(place, `it has more than ${MOST_MANIFEST_BYTES} bytes`)
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw manifestErrors.missing(place)
+    throw error
+  }
+  const manifest = parseManifest(Buffer.concat(pieces).toString('utf8'))
+  if (typeof manifest === 'string') throw manifestErrors.notAManifest(place, manifest)
+  return manifest
+}

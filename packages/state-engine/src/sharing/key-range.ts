@@ -1,0 +1,26 @@
+import { copyBytes } from '@ledger-state/core/bytes'
+import { BlockCache } from '../segments/block-cache.js'
+import { SegmentCursor } from '../segments/segment-cursor.js'
+import { SegmentReader } from '../segments/segment-reader.js'
+
+const NO_KEY = new Uint8Array(0)
+
+/** The least and the greatest key of a segment file; empty if it has none. @throws `store_corrupt` */
+export function keyRangeOf(path: string): readonly [Uint8Array, Uint8Array] {
+  const reader = new SegmentReader(path, { cache: new BlockCache(0), isMapped: false })
+  try {
+    const { blocks } = reader.summary
+    if (blocks === 0) return [NO_KEY, NO_KEY]
+    const first = new SegmentCursor(reader)
+    first.next()
+    const last = new SegmentCursor(reader, blocks - 1)
+    while (last.next());
+    return [keyOf(first), keyOf(last)]
+  } finally {
+    reader.close()
+  }
+}
+
+function keyOf({ keyBytes, keyLength }: SegmentCursor): Uint8Array {
+  return copyBytes(keyBytes.subarray(0, keyLength))
+}
