@@ -23,7 +23,7 @@ const HELP = `Usage: pnpm fuzz [--minutes N] [--seed N]
        pnpm fuzz-engine --help
 
 Fuzzes the parsers of type tags, JSON, BCS values, state keys and Move modules for N minutes (default 2), and runs views
-of generated hostile modules beside them. With --program it runs one such module again.
+of generated hostile modules at the same time. With --program it runs one such module again.
 `
 const FINDS = new URL('./fuzz-finds.json', import.meta.url)
 /**
