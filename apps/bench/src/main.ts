@@ -82,7 +82,7 @@ async function runSuites(suites: readonly Suite[], options: BenchRunOptions): Pr
       process.stderr.write('interrupted\n')
       return undefined
     }
-    run.note('failed: what it and later suites would have measured is missing')
+    run.note('failed: its measurements and those of later suites are missing')
     return { result: toResult(run, names), failure }
   }
 }

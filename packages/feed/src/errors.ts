@@ -59,7 +59,7 @@ export const invalidArgument = declareErrors('invalid_argument', {
   urlWithQuery: (host: string) =>
     `the URL of the node at ${host} has a query or a fragment; remove it, because requests append a path to the URL`,
   noSuchBucket: (address: string) =>
-    `there is no bucket at ${address}; its name may have changed: look for the current one in what the network publishes`,
+    `there is no bucket at ${address}; its name may have changed: look for the current one in the network's documentation`,
   folderWithoutParent: (place: string) =>
     `${place} is one folder of a backup; its manifest names files relative to the folder above, and the bucket has no such folder`,
   windowOfBackupOnly: (location: string) =>

@@ -39,7 +39,8 @@ const listOptions = [csvOption, ...stateOptions]
 
 export const getBalancesCommand: Command = {
   name: 'get balances',
-  summary: 'Prints what an account holds, one store per line: coin stores by type, then fungible stores by address.',
+  summary:
+    'Prints the holdings of an account, one store per line: coin stores by type, then fungible stores by address.',
   arguments: [accountArgument],
   options: [assetOption, nonzeroOption, ...listOptions],
   examples: [

@@ -49,7 +49,7 @@ export const getRawItemCommand: Command = {
 
 export const getBalanceCommand: Command = {
   name: 'get balance',
-  summary: 'Prints what an account holds of a coin or fungible asset.',
+  summary: 'Prints the balance of an account in a coin or fungible asset.',
   arguments: [accountArgument, { name: 'ASSET', description: 'a coin type, or the address of a fungible asset' }],
   options: [bcsOption, ...stateOptions],
   examples: [

@@ -28,13 +28,13 @@ import { describeLeftOut, describeSlice, sliceFacts } from '../terminal/slice-ro
 import { describeTrustedState } from '../terminal/trusted-state.js'
 
 const jsonOption = switchOption('json', 'print JSON; u64 values are strings')
-const sliceOption = switchOption('slice', 'print what a slice was asked for, as the file of --only has it')
+const sliceOption = switchOption('slice', 'print the specification of a slice, in the format of --only')
 const membersOption = switchOption('members', 'list the members of a slice with their keys and bytes')
-const forecastOption = switchOption('forecast', 'say what larger windows of this ledger take')
+const forecastOption = switchOption('forecast', 'estimate the disk space of larger windows of this ledger')
 
 export const infoCommand: Command = {
   name: 'info',
-  summary: 'Says what a store holds.',
+  summary: 'Prints facts about a store.',
   arguments: [],
   options: [...storeOptions, jsonOption, forecastOption, sliceOption, membersOption],
   details: `--forecast computes disk, memory and the time of an ingest from the bytes that this store needs for each key and

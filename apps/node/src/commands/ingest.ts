@@ -23,7 +23,7 @@ const rangeOption = option(
 )
 const dryRunOption = switchOption(
   'dry-run',
-  'only read and prove the source; with --since, only say what would be fetched; needs no store',
+  'only read and prove the source; with --since, only print the size of the download; needs no store',
 )
 
 /** @throws `usage` */

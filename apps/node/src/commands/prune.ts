@@ -10,7 +10,7 @@ import { formatBytes, formatCount } from '../terminal/amounts.js'
 export const pruneCommand: Command = {
   name: 'prune',
   goesOn: true,
-  summary: 'Drops what no version of a window can see, for good.',
+  summary: 'Deletes all values that no version of a window can see, for good.',
   arguments: [],
   options: [...storeOptions, settings.retain],
   required: [settings.retain],

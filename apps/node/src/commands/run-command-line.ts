@@ -64,7 +64,7 @@ function overview(commands: readonly Command[], word: string | undefined): strin
   const rows = (ofWord.length > 0 ? ofWord : commands).map(
     ({ name, arguments: names, summary }) => [[name, ...names.map((one) => one.name)].join(' '), summary] as const,
   )
-  return `A versioned ledger state: ingests a ledger's writes and answers what any kept version held, over HTTP and here.
+  return `A versioned ledger state: ingests a ledger's writes and serves the state at any kept version, over HTTP and here.
 
 Usage: ledger-state COMMAND [options]
 

@@ -33,7 +33,7 @@ export function demoExamples(address: string): DemoExample[] {
       line: `${get(`${account}/balance/${APTOS_COIN}/history?limit=5`)} -H 'accept: text/csv'`,
     },
     {
-      reads: `what of an account changed since version ${RECENT_VERSION}`,
+      reads: `the changes of an account since version ${RECENT_VERSION}`,
       line: get(`${account}/changes?from=${RECENT_VERSION}`),
     },
     { reads: 'a resource', line: get(`${harbour}/resource/${HARBOUR_TYPE}`) },
@@ -43,7 +43,7 @@ export function demoExamples(address: string): DemoExample[] {
       line: post(`${prices}/item?ledger_version=${OLD_VERSION}`, item),
     },
     {
-      reads: `what the pool would have paid for 1,000 beans at version ${OLD_VERSION}, by a view function`,
+      reads: `the price that the pool would have paid for 1,000 beans at version ${OLD_VERSION}, by a view function`,
       line: post(`${address}/v1/view?ledger_version=${OLD_VERSION}`, JSON.stringify(DEMO_VIEW)),
     },
     { reads: 'all items of the table', line: get(`${prices}/items?holder=${HARBOUR}`) },

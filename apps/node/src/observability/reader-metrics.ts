@@ -156,7 +156,7 @@ function observeViews(registry: Registry): NonNullable<ViewServiceOptions['onVie
   const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
     new Counter({ name: `ledger_state_view_${name}_total`, help, labelNames, registers: [registry] })
   const runs = counter('runs', 'View functions that ended, by their ends.', 'end')
-  const exhausted = counter('exhausted', 'View functions whose budget was used up, by what of it.', 'budget')
+  const exhausted = counter('exhausted', 'View functions whose budget was exhausted, by kind of budget.', 'budget')
   const instructions = counter('instructions', 'Instructions of view functions.')
   const reads = counter('reads', 'Values that view functions read.')
   const readBytes = counter('read_bytes', 'Bytes of values that view functions read.')
@@ -216,7 +216,7 @@ export function registerCacheMetrics(registry: Registry, ledger: Pick<Ledger, 'c
   new Counter({
     ...common,
     name: 'ledger_state_cache_misses_total',
-    help: 'Look-ups that did not find in a cache what they looked for.',
+    help: 'Look-ups in a cache that found nothing.',
     collect() {
       this.reset()
       for (const [cache, { misses }] of Object.entries(ledger.caches)) this.inc({ cache }, misses)
@@ -272,7 +272,7 @@ function registerStoreMetrics(registry: Registry, store: MeasuredStore): void {
   gauge('store_free_bytes', 'Free pages in the data file, which later writes use.', () => stats().freeBytes)
   gauge('store_payload_bytes', 'Bytes of keys and values that are kept.', () => stats().payloadBytes)
   gauge('store_write_ahead_bytes', 'Size of the WAL files.', () => stats().walBytes)
-  gauge('store_table_bytes', 'Memory of a process for what is not merged.', () => stats().memtableBytes)
+  gauge('store_table_bytes', 'Memory of a process for commits that are not merged.', () => stats().memtableBytes)
   gauge('store_table_entries', 'Writes that are not merged into the data file.', () => stats().memtableEntries)
   gauge('store_map_bytes', 'Address space that the data file can grow to.', () => stats().mapBytes)
   gauge('store_keys', 'Keys with a newest write.', () => stats().keys)

@@ -82,7 +82,7 @@ export const ANNOTATION_CASES: readonly ContractCase[] = [
     await expectValues(await reopen())
   }),
 
-  contractCase('keeps the annotations of an imported state, and of what is committed after it', async (engine) => {
+  contractCase('keeps the annotations of an imported state, and of later commits', async (engine) => {
     const state = await engine.beginImport(0n)
     const entries = VALUES.flatMap(([value, annotation], at) => {
       return value ? [{ key: bytes(`key ${at}`), version: 0n, value, ...(annotation && { annotation }) }] : []

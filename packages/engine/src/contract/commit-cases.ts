@@ -104,7 +104,7 @@ export const COMMIT_CASES: readonly ContractCase[] = [
     assert.deepEqual(await picture(engine), before)
   }),
 
-  contractCase('copies what it is given to commit', async (engine) => {
+  contractCase('copies the writes that it commits', async (engine) => {
     const [key, value, mark] = [bytes('key'), bytes('value'), bytes('mark')]
     const info = { height: 1n, epoch: 0n, timestampUsec: 5n }
     const writes = [[key, value] as const]
@@ -145,7 +145,7 @@ export const COMMIT_CASES: readonly ContractCase[] = [
     assert.deepEqual(answers, ['a', 'b', undefined, 'c', undefined, undefined])
   }),
 
-  contractCase('knows what it began with, and the mark of its newest commit', async (engine, reopen) => {
+  contractCase('knows its base, and the mark of its newest commit', async (engine, reopen) => {
     assert.deepEqual([await engine.base(), await engine.mark()], [undefined, undefined])
     await engine.commit([version(4n)], { ...CHAIN, mark: bytes('four') })
     assert.deepEqual([await engine.base(), text(await engine.mark())], [{ version: 4n, complete: false }, 'four'])

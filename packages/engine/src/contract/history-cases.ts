@@ -184,7 +184,7 @@ export const HISTORY_CASES: readonly ContractCase[] = [
     }
   }),
 
-  contractCase('finishes a history above what a prune removes', async (engine) => {
+  contractCase('finishes a history above the versions that a prune removes', async (engine) => {
     await engine.commit(versionsOf(K, 0n, ['a', 'b', 'c', 'd', 'e', 'f']), CHAIN)
     for (const order of ['desc', 'asc'] as const) {
       const history = engine.history(K, { first: 4n, order })[Symbol.asyncIterator]()
@@ -196,7 +196,7 @@ export const HISTORY_CASES: readonly ContractCase[] = [
     }
   }),
 
-  contractCase('lists what versions wrote, as it can be committed again', async (engine) => {
+  contractCase('lists the writes of versions, so that they can be committed again', async (engine) => {
     const versions = [
       version(3n, [bytes('a'), bytes('1')], [bytes('b'), bytes('1')]),
       { version: 4n, writes: [[bytes('b'), null] as const, [bytes('c'), new Uint8Array(9_000)] as const] },

@@ -106,7 +106,7 @@ export const IMPORT_CASES: readonly ContractCase[] = [
     assert.equal(await engine.unfinishedImport(), undefined)
   }),
 
-  contractCase('copies what it is given to import', async (engine) => {
+  contractCase('copies the entries that it imports', async (engine) => {
     const state = await engine.beginImport(9n)
     const given = entry('key', 5n, 'value')
     const marks = [bytes('half'), bytes('whole')]

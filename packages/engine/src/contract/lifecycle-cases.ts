@@ -82,7 +82,7 @@ async function wrongCalls(
 }
 
 export const LIFECYCLE_CASES: readonly ContractCase[] = [
-  contractCase('says what is wrong with an argument, and does nothing', async (engine) => {
+  contractCase('names the wrong argument, and does nothing', async (engine) => {
     await engine.commit(versionsOf(K, 0n, ['a', 'b', 'c']), CHAIN)
     const ledger = await engine.ledger()
     for (const [work, message] of await wrongCalls(engine)) {

@@ -178,7 +178,7 @@ export const TRUNCATION_CASES: readonly ContractCase[] = [
     assert.equal(await valueAt(engine, K), 'c')
   }),
 
-  contractCase('keeps the mark of a truncation, and no mark of what was cut off', async (engine, reopen) => {
+  contractCase('keeps the mark of a truncation, and no mark of a version that was cut off', async (engine, reopen) => {
     const commit = (number: bigint) => engine.commit([version(number)], { ...CHAIN, mark: bytes(`${number}`) })
     for (const number of [0n, 1n, 2n, 3n]) await commit(number)
     for (const [to, given] of [
@@ -197,7 +197,7 @@ export const TRUNCATION_CASES: readonly ContractCase[] = [
     assert.equal(await reopened.mark(), undefined)
   }),
 
-  contractCase('ends views of what was cut off, for ever, and no others', async (engine) => {
+  contractCase('ends views of versions that were cut off, for ever, and no others', async (engine) => {
     for (const one of versionsOf(K, 0n, ['a', 'b', 'c', 'd'])) await engine.commit([one], CHAIN)
     const [kept, last, cut] = [await engine.at(0n), await engine.at(1n), await engine.at(2n)]
     const newest = await engine.at()
@@ -227,7 +227,7 @@ export const TRUNCATION_CASES: readonly ContractCase[] = [
     await fails('version_truncated', () => second.get(K))
   }),
 
-  contractCase('ends lists of what was cut off in the middle', async (engine) => {
+  contractCase('ends lists of versions that are cut off in the middle', async (engine) => {
     const keys = Array.from({ length: 600 }, (_, at) => bytes(`k${at}`))
     const all = keys.map((key): Write => [key, bytes('old')])
     for (const number of [0n, 1n, 2n, 3n]) await engine.commit([version(number, ...all)], CHAIN)
@@ -244,7 +244,7 @@ export const TRUNCATION_CASES: readonly ContractCase[] = [
     })
   }),
 
-  contractCase('continues with lists of what is left', async (engine) => {
+  contractCase('continues with lists of the remaining versions', async (engine) => {
     const keys = Array.from({ length: 600 }, (_, at) => bytes(`k${at}`))
     const all = keys.map((key): Write => [key, bytes('old')])
     for (const number of [0n, 1n, 2n, 3n]) await engine.commit([version(number, ...all)], CHAIN)
@@ -320,7 +320,7 @@ export const TRUNCATION_CASES: readonly ContractCase[] = [
     },
   ),
 
-  contractCase('prunes what is left, and forgets deletions of the branch that is left only', async (engine, reopen) => {
+  contractCase('prunes the remaining versions, and forgets only deletions of their branch', async (engine, reopen) => {
     await engine.commit(versionsOf(K, 0n, ['a', 'b']), CHAIN)
     // Both branches delete the key at version 4, and the window begins at 3.
     for (const one of versionsOf(K, 2n, [undefined, undefined, null, undefined])) await engine.commit([one], CHAIN)

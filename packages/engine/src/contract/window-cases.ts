@@ -20,21 +20,18 @@ const K = bytes('k')
 const STEP = 2_000
 
 export const WINDOW_CASES: readonly ContractCase[] = [
-  contractCase(
-    'keeps what was written before the window, and forgets a deletion in time',
-    async (engine, _, traits) => {
-      await engine.commit(versionsOf(K, 0n, ['a', undefined, null]), CHAIN)
-      assert.deepEqual(await engine.prune(2n), { oldestVersion: 1n, droppedEntries: 0, done: true })
-      assert.deepEqual([await valueAt(engine, K, 1n), await (await engine.at(2n)).get(K)], ['a', undefined])
-      const { droppedEntries, ...pruned } = await engine.prune(1n)
-      assert.deepEqual(pruned, { oldestVersion: 2n, done: true })
-      if (traits.countsEveryDrop) assert.equal(droppedEntries, 2)
-      assert.equal(await (await engine.at(2n)).get(K), undefined)
-      await engine.commit(versionsOf(K, 3n, ['b']), CHAIN)
-      assert.equal(await valueAt(engine, K, 3n), 'b')
-      assert.equal(await (await engine.at(2n)).get(K), undefined)
-    },
-  ),
+  contractCase('keeps values written before the window, and forgets a deletion in time', async (engine, _, traits) => {
+    await engine.commit(versionsOf(K, 0n, ['a', undefined, null]), CHAIN)
+    assert.deepEqual(await engine.prune(2n), { oldestVersion: 1n, droppedEntries: 0, done: true })
+    assert.deepEqual([await valueAt(engine, K, 1n), await (await engine.at(2n)).get(K)], ['a', undefined])
+    const { droppedEntries, ...pruned } = await engine.prune(1n)
+    assert.deepEqual(pruned, { oldestVersion: 2n, done: true })
+    if (traits.countsEveryDrop) assert.equal(droppedEntries, 2)
+    assert.equal(await (await engine.at(2n)).get(K), undefined)
+    await engine.commit(versionsOf(K, 3n, ['b']), CHAIN)
+    assert.equal(await valueAt(engine, K, 3n), 'b')
+    assert.equal(await (await engine.at(2n)).get(K), undefined)
+  }),
 
   contractCase('makes the window begin at a block, and never moves it back', async (engine) => {
     const versions = Array.from({ length: 30 }, (_, at): VersionWrites => {

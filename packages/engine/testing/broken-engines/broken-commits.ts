@@ -10,13 +10,13 @@ type Versions = Parameters<StateWriter['commit']>[0]
 const swallowing = (code: string) => rescued('commit', () => undefined, code)
 
 export const BROKEN_COMMITS: Faults = {
-  'takes what is version_gap without a word': swallowing('version_gap'),
-  'takes what is block_order without a word': swallowing('block_order'),
-  'takes what is duplicate_key without a word': swallowing('duplicate_key'),
-  'takes what is chain_id_mismatch without a word': swallowing('chain_id_mismatch'),
-  'takes what is key_too_long without a word': swallowing('key_too_long'),
-  'takes what is value_too_long without a word': swallowing('value_too_long'),
-  'takes what is invalid_argument without a word': swallowing('invalid_argument'),
+  'accepts a batch that is version_gap without an error': swallowing('version_gap'),
+  'accepts a batch that is block_order without an error': swallowing('block_order'),
+  'accepts a batch that is duplicate_key without an error': swallowing('duplicate_key'),
+  'accepts a batch that is chain_id_mismatch without an error': swallowing('chain_id_mismatch'),
+  'accepts a batch that is key_too_long without an error': swallowing('key_too_long'),
+  'accepts a batch that is value_too_long without an error': swallowing('value_too_long'),
+  'accepts a batch that is invalid_argument without an error': swallowing('invalid_argument'),
 
   'writes a refused batch with the next good one': replaced('commit', (commit) => {
     let refused: Write[] = []
@@ -55,7 +55,7 @@ export const BROKEN_COMMITS: Faults = {
     return [versions, options && { ...options, mark }]
   }),
   'forgets the mark when it is opened again': (_, openings) => (openings > 0 ? { mark: undefined } : {}),
-  'forgets what it began with when it is opened again': (_, openings) => (openings > 0 ? { base: undefined } : {}),
+  'forgets its base when it is opened again': (_, openings) => (openings > 0 ? { base: undefined } : {}),
   'begins with a complete state, whatever it begins with': (engine) => ({
     get base() {
       return engine.base && { ...engine.base, complete: true }
@@ -139,7 +139,7 @@ export const BROKEN_COMMITS: Faults = {
     ...ledger,
     oldestVersion: ledger.latestVersion,
   })),
-  'rounds versions to what a number holds': given('at', ([version]) => [
+  'rounds versions to the precision of a number': given('at', ([version]) => [
     typeof version === 'bigint' ? BigInt.asUintN(64, BigInt(Number(version))) : version,
   ]),
   'has a ledger after an empty first batch': (engine, openings) => {

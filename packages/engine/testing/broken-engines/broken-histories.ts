@@ -43,10 +43,10 @@ export const BROKEN_HISTORIES: Faults = {
   'ignores where a part of a history ends': answered('history', (_, [key, options], engine) =>
     engine.history(key, { ...options, last: undefined }),
   ),
-  'leaves out of a history what the oldest version sees': answered('history', (history, _, engine) =>
+  'leaves the write that the oldest version sees out of a history': answered('history', (history, _, engine) =>
     [...history].filter(({ version }) => version >= (engine.ledger?.oldestVersion ?? 0n)),
   ),
-  'adds to a history what is committed meanwhile': answered('history', (history, [key, options], engine) => {
+  'adds later commits to a history': answered('history', (history, [key, options], engine) => {
     return options?.order === 'asc' && options.first === undefined ? growing() : history
     function* growing() {
       let next = 0n

@@ -26,7 +26,7 @@ export const BROKEN_SNAPSHOTS: Faults<AsyncStateWriter> = {
   'reads an empty value as absent': asyncViews(
     onAsyncView.answered('load', (entries) => entries.map((entry) => (entry?.value.length ? entry : undefined))),
   ),
-  'reads what is absent as an empty value': asyncViews(
+  'reads an absent key as an empty value': asyncViews(
     onAsyncView.answered('load', (entries) => entries.map((entry) => entry ?? { version: 0n, value: EMPTY })),
   ),
   'says that an entry was written by the version of the view': asyncViews(
@@ -35,7 +35,7 @@ export const BROKEN_SNAPSHOTS: Faults<AsyncStateWriter> = {
   'ends a scan with its first page': asyncViews(
     onAsyncView.answered('scan', ({ entries }) => ({ entries: entries.slice(0, 100), next: undefined })),
   ),
-  'shows what was committed after a snapshot': snapshots(
+  'shows commits made after a snapshot': snapshots(
     answered('at', (view, [version], _, engine) => {
       if (version !== undefined) return view
       const load: typeof view.load = async (keys) => {
@@ -67,7 +67,7 @@ export const BROKEN_SNAPSHOTS: Faults<AsyncStateWriter> = {
       return [typeof version === 'bigint' && version < oldest ? oldest : version]
     }),
   ),
-  'answers what was cut off from the branch of now': snapshots(
+  'answers for a version that was cut off from the present branch': snapshots(
     answered('at', (view, _, __, engine) => {
       const load: typeof view.load = (keys) =>
         view.load(keys).catch(async () => (await now(engine, view.version)).load(keys))

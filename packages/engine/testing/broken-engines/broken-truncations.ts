@@ -44,7 +44,7 @@ export const BROKEN_TRUNCATIONS: Faults = {
     return [version, isBytes ? options : { ...options, mark: undefined }]
   }),
   'forgets the mark of a truncation': answered('truncateTo', (_, [version], engine) => engine.truncateTo(version)),
-  'keeps the mark of what was cut off': given('truncateTo', ([version, options], engine) => [
+  'keeps the mark of a version that was cut off': given('truncateTo', ([version, options], engine) => [
     version,
     options?.mark === undefined && engine.ledger ? { mark: engine.mark } : options,
   ]),
@@ -61,7 +61,7 @@ export const BROKEN_TRUNCATIONS: Faults = {
     await new Promise((resolve) => setImmediate(resolve))
     await truncateTo(...of)
   }),
-  'reports the mark of what was cut off': marks((keep) =>
+  'reports the mark of a version that was cut off': marks((keep) =>
     all(
       replaced('truncateTo', (truncateTo, engine) => async (...of) => {
         const before = engine.ledger && engine.mark
@@ -71,13 +71,13 @@ export const BROKEN_TRUNCATIONS: Faults = {
       answered('commit', () => keep(undefined)),
     ),
   ),
-  'answers what was cut off from the branch of now: get': views(
+  'answers for a version that was cut off from the present branch: get': views(
     onView.rescued('get', ([key], _, engine) => engine.at().get(key), 'version_truncated'),
   ),
-  'answers what was cut off from the branch of now: getEntry': views(
+  'answers for a version that was cut off from the present branch: getEntry': views(
     onView.rescued('getEntry', ([key], _, engine) => engine.at().getEntry(key), 'version_truncated'),
   ),
-  'answers what was cut off from the branch of now: scan': views((view, engine) => {
+  'answers for a version that was cut off from the present branch: scan': views((view, engine) => {
     const { scan } = onView.rescued('scan', () => [], 'version_truncated')(view, engine)
     return { scan: (...of) => goingOn(scan!(...of), () => engine.at().scan(...of)) }
   }),

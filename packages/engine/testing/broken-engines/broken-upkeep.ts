@@ -19,7 +19,7 @@ export const BROKEN_UPKEEP: Faults = {
   }),
   'is always done with a prune': answered('prune', (result) => ({ ...result, done: true })),
   'is never done with a prune': answered('prune', (result) => ({ ...result, done: false })),
-  'does not count what it drops': answered('prune', (result) => ({ ...result, droppedEntries: 0 })),
+  'does not count the writes that it drops': answered('prune', (result) => ({ ...result, droppedEntries: 0 })),
   'reports the oldest version that was asked for': answered('prune', (result, [retain], engine) => {
     const start = engine.ledger!.latestVersion - retain + 1n
     return { ...result, oldestVersion: start > 0n ? start : 0n }
@@ -77,7 +77,7 @@ export const BROKEN_UPKEEP: Faults = {
   'forgets the mark of an imported state': imports((sound) => ({
     finish: (base) => sound.finish(base?.mark instanceof Uint8Array ? { ...base, mark: undefined } : base),
   })),
-  'does not check what finishes an import': imports((sound) => ({
+  'does not check the base that finishes an import': imports((sound) => ({
     finish: (base) => sound.finish({ ...base, block: base?.block ?? { height: 0n, epoch: 0n, timestampUsec: 0n } }),
   })),
   'imports into a store that has versions': replaced('beginImport', (begin, engine) => async (version, options) => {

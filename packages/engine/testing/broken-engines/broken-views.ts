@@ -42,7 +42,7 @@ export const BROKEN_VIEWS: Faults = {
     answered('getEntry', (entry, _, { version }) => entry && { ...entry, version }),
   ),
   'reads an empty value as absent': views(answered('get', (value) => (value?.length ? value : undefined))),
-  'reads what is absent as an empty value': views(answered('get', (value) => value ?? EMPTY)),
+  'reads an absent key as an empty value': views(answered('get', (value) => value ?? EMPTY)),
   'has no empty values': views(answered('has', (_, [key], view) => Boolean(view.get(key)?.length))),
   'leaves out absent keys of getMany': views(
     answered('getMany', (values) => values.filter((value) => value !== undefined)),

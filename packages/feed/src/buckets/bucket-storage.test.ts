@@ -317,7 +317,7 @@ describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
         }
         await expect(readLarge()).rejects.toMatchObject({
           code: 'source_failed',
-          message: expect.stringContaining('/e1/state/large has changed (its ETag is not what it was)'),
+          message: expect.stringContaining('/e1/state/large has changed (its ETag has changed)'),
         })
       },
     )
@@ -429,7 +429,7 @@ describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
       await open()
       await expect(list(at(`${flavour}://buket/e1`), 'state')).rejects.toMatchObject({
         code: 'invalid_argument',
-        message: `there is no bucket at ${server!.origin}/buket; its name may have changed: look for the current one in what the network publishes`,
+        message: `there is no bucket at ${server!.origin}/buket; its name may have changed: look for the current one in the network's documentation`,
       })
     })
 

@@ -142,7 +142,7 @@ class ObjectTransfer {
     const fault = answerText(await textOfAnswer(answer, MOST_FAULT_BYTES).catch(() => ''), answer.headers)
     if (status === 401 || status === 403) throw sourceFailed.accessDenied(`${place} cannot be read`, status, fault)
     if (status === 404) throw invalidBackup.missingObject(place)
-    if (status === 412) throw sourceFailed.objectChanged(place, 'its ETag is not what it was')
+    if (status === 412) throw sourceFailed.objectChanged(place, 'its ETag has changed')
     if (status === 416) throw sourceFailed.objectChanged(place, `it ends before byte ${this.#at}`)
     throw sourceFailed.unexpectedStatus(url, status, fault)
   }
@@ -150,7 +150,7 @@ class ObjectTransfer {
   #expectSame(answer: HttpAnswer): void {
     const [held, now] = [this.#identity, identityOf(answer)]
     const { place } = this.#object
-    if (isOther(held.etag, now.etag)) throw sourceFailed.objectChanged(place, 'its ETag is not what it was')
+    if (isOther(held.etag, now.etag)) throw sourceFailed.objectChanged(place, 'its ETag has changed')
     if (!held.etag && isOther(held.modified, now.modified)) throw sourceFailed.objectChanged(place, 'it was modified')
     if (!this.#isEncoded && isOther(held.bytes, now.bytes)) {
       throw sourceFailed.objectChanged(place, `it has ${now.bytes} bytes, it had ${held.bytes}`)

@@ -154,7 +154,7 @@ class Part {
     for (let done = 0; done < this.#fileLength; ) {
       const { bytesRead } = await this.#file!.read(all, done, this.#fileLength - done, done)
       if (bytesRead === 0)
-        throw spillFailed.cannotSpill('the file of a part', new Error('it is shorter than what was written'))
+        throw spillFailed.cannotSpill('the file of a part', new Error('it is shorter than the bytes written'))
       done += bytesRead
     }
     all.set(this.#bytes.subarray(0, this.#length), this.#fileLength)

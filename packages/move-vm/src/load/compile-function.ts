@@ -372,7 +372,7 @@ class FunctionCompiler implements Compilation {
     let types = this.#typeArguments.get(instantiation)
     if (!types) {
       types = this.#ofValues(this.#typesOf(instantiation.typeArguments))
-      if (types.length === 0) throw this.#fault('type arguments for what has no type parameters')
+      if (types.length === 0) throw this.#fault('type arguments for an entry without type parameters')
       for (const type of types) this.#abilities.of(type)
       this.#typeArguments.set(instantiation, types)
     }
@@ -754,7 +754,7 @@ class FunctionCompiler implements Compilation {
     this.#popKind('u8')
     const operand = this.#pop()
     const type = integerTypeOf(operand.kind)
-    if (type < 0 || type >= FIRST_SIGNED) throw this.#fault('a shift of what is not an unsigned integer')
+    if (type < 0 || type >= FIRST_SIGNED) throw this.#fault('a shift of a value that is not an unsigned integer')
     this.#push(operand)
     this.#emit(opcode, type)
     return true
@@ -763,7 +763,7 @@ class FunctionCompiler implements Compilation {
   #negate(): boolean {
     const operand = this.#pop()
     const type = integerTypeOf(operand.kind)
-    if (type < FIRST_SIGNED) throw this.#fault('the negative of what is not a signed integer')
+    if (type < FIRST_SIGNED) throw this.#fault('the negation of a value that is not a signed integer')
     this.#push(operand)
     this.#emit(OP.negate, type)
     return true
@@ -908,7 +908,7 @@ class FunctionCompiler implements Compilation {
   #callClosure(): boolean {
     const { types } = this.#module
     const type = this.#entry(this.#module.code.signatures)[0]
-    if (type?.kind !== 'function') throw this.#fault('a call of what is not a function type')
+    if (type?.kind !== 'function') throw this.#fault('a call of a value that is not a function')
     const called = this.#typeOf(type)
     this.#abilities.of(called)
     this.#meter.charge(type.parameters.length + type.results.length, 0)

@@ -45,7 +45,7 @@ function callOf(name: string, declaration: Declaration): readonly Assembly[] {
 
 function expectRefused(name: string, declaration: Declaration): void {
   const outcome = callView(createVm(), new TestState(callOf(name, declaration)), 'm::f')
-  expect(outcome.fault?.message).toContain('is declared as what it is not')
+  expect(outcome.fault?.message).toContain('is declared with another signature')
 }
 
 describe('a native that a hostile store declares', () => {

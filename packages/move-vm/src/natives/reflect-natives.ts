@@ -83,7 +83,7 @@ export const REFLECT_NATIVES: Readonly<Record<string, Native>> = {
     if (module === undefined || name === undefined) {
       return [new StructValue(RESULT.error, [new StructValue(ERROR.invalidIdentifier, [])])]
     }
-    if (type?.kind !== 'function') throw new TypeError('a function is asked for as what is not a function')
+    if (type?.kind !== 'function') throw new TypeError('a function is requested as a type that is not a function')
     return [resolve(context, { address: addressOf(address), module, name }, type)]
   },
 }

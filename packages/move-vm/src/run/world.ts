@@ -282,7 +282,7 @@ export class World {
     const native = this.#natives.get(key)
     if (!native) return undefined
     const declaration = compareDeclaration(key, definition)
-    if (declaration === 'refused') throw malformedCode(`${key} is declared as what it is not`)
+    if (declaration === 'refused') throw malformedCode(`${key} is declared with another signature`)
     return declaration.foreignResults.length > 0 ? withOpaqueResults(native, declaration.foreignResults) : native
   }
 
@@ -325,7 +325,7 @@ export class World {
       this.#isSame(caller.loaded, handle.parameters, module.loaded, definition.parameters) &&
       this.#isSame(caller.loaded, handle.results, module.loaded, definition.results)
     if (!isSame || !hasConstraints(handle.typeParameters, definition.typeParameters)) {
-      throw malformedCode(`${handle.name} is called as what it is not`)
+      throw malformedCode(`${handle.name} is called with another signature`)
     }
     if (module !== caller && !isVisible(loaded, caller))
       throw malformedCode(`${handle.name} is not visible to its caller`)

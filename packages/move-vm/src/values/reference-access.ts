@@ -24,5 +24,5 @@ export function writeReference(reference: Value, value: Value): void {
 }
 
 function danglingReference(): VmFault {
-  return unverifiedCode('a reference to what is gone')
+  return unverifiedCode('a reference to a value that is gone')
 }

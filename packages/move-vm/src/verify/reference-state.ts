@@ -173,7 +173,7 @@ export class ReferenceState {
   }
 
   expectReadable(id: number, at: number): void {
-    if (!this.#isReadable(id)) throw malformedCode(`a read of what is borrowed mutably at ${at}`)
+    if (!this.#isReadable(id)) throw malformedCode(`a read of a mutably borrowed value at ${at}`)
   }
 
   /** Writes through a reference, which ends with that. */
@@ -229,6 +229,6 @@ export class ReferenceState {
 
   #expectWritable(id: number, at: number): void {
     this.#expectMutable(id, at)
-    if (this.graph.isBorrowed(id)) throw malformedCode(`a mutable reference to what is borrowed at ${at}`)
+    if (this.graph.isBorrowed(id)) throw malformedCode(`a mutable reference to a borrowed value at ${at}`)
   }
 }

@@ -30,7 +30,7 @@ export function encodeSliceLeftOut({ keys, bytes, writes, writtenBytes }: SliceL
 export function decodeSliceLeftOut(value: Uint8Array): SliceLeftOut {
   const reader = new ByteReader(value)
   const layout = reader.readU8()
-  if (layout !== LAYOUT) throw reader.fault(`unknown layout ${layout} of what a slice left out`, 0)
+  if (layout !== LAYOUT) throw reader.fault(`unknown layout ${layout} of the counts of a slice`, 0)
   const count = (): number => Number(reader.readU64())
   return { keys: count(), bytes: count(), writes: count(), writtenBytes: count() }
 }

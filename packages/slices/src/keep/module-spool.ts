@@ -58,7 +58,7 @@ export class ModuleSpool {
     for (let done = 0; done < place.length; ) {
       const count = readSync(this.#file!, code, done, place.length - done, place.at + done)
       if (count === 0)
-        throw spillFailed.cannotSpoolModules(this.#folder, new Error('the file is shorter than what was written'))
+        throw spillFailed.cannotSpoolModules(this.#folder, new Error('the file is shorter than the bytes written'))
       done += count
     }
     return code
