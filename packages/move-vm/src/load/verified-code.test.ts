@@ -366,7 +366,7 @@ const RULES: Readonly<
         ret,
       ],
     },
-    why: /a mutable reference to what is borrowed/,
+    why: /a mutable reference to a borrowed value/,
   },
   'two fields are borrowed at once, one field is not': {
     accepted: {
@@ -391,7 +391,7 @@ const RULES: Readonly<
         ret,
       ],
     },
-    why: /a mutable reference to what is borrowed/,
+    why: /a mutable reference to a borrowed value/,
   },
   'two fields of a variant are borrowed at once, one field is not': {
     accepted: {
@@ -416,7 +416,7 @@ const RULES: Readonly<
         ret,
       ],
     },
-    why: /a mutable reference to what is borrowed/,
+    why: /a mutable reference to a borrowed value/,
   },
   'an element is not borrowed mutably beside another': {
     accepted: {
@@ -447,7 +447,7 @@ const RULES: Readonly<
         ret,
       ],
     },
-    why: /a mutable reference to what is borrowed/,
+    why: /a mutable reference to a borrowed value/,
   },
   'a vector is not changed while an element is borrowed': {
     accepted: {
@@ -476,7 +476,7 @@ const RULES: Readonly<
         ret,
       ],
     },
-    why: /a mutable reference to what is borrowed/,
+    why: /a mutable reference to a borrowed value/,
   },
   'what is borrowed mutably is not read': {
     accepted: {
@@ -488,7 +488,7 @@ const RULES: Readonly<
       locals: [mutable(U64)],
       code: [['copy_loc', 0], ['st_loc', 1], ['move_loc', 0], ['read_ref'], ['pop'], ['move_loc', 1], ['pop'], ret],
     },
-    why: /a read of what is borrowed mutably/,
+    why: /a read of a mutably borrowed value/,
   },
   'a reference that a call returns borrows from its arguments': {
     accepted: {
@@ -585,7 +585,7 @@ const RULES: Readonly<
         ret,
       ],
     },
-    why: /a mutable reference to what is borrowed/,
+    why: /a mutable reference to a borrowed value/,
   },
   'a resource is not taken while it is borrowed': {
     accepted: {
