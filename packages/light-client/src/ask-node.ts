@@ -14,6 +14,7 @@ const MOST_REDIRECTS = 5
 
 /** The way in which requests are sent. */
 export interface Sender {
+  /** Sends a request; by default the runtime's. */
   readonly fetch: typeof globalThis.fetch
   /** Time for one answer, with its redirects and its body, in milliseconds; 30,000 by default. */
   readonly timeoutMs?: number | undefined
