@@ -15,7 +15,15 @@ const dist = join(root, 'dist')
 const threads = globSync('*/src/**/*-{worker,thread}.ts', { cwd: packages })
   .map((path) => join(packages, path))
   .filter((path) => /\bserve(Requests|Jobs)[(<]/.test(readFileSync(path, 'utf8')))
-const processes = ['reader', 'writer', 'feed-server', 'check-process', 'tree-process', 'audit-process'].map((name) =>
+const processes = [
+  'reader',
+  'writer',
+  'feed-server',
+  'check-process',
+  'tree-process',
+  'audit-process',
+  'changes-worker',
+].map((name) =>
   join(root, 'src/processes', `${name}.ts`),
 )
 

@@ -117,6 +117,7 @@ export const invalidRequest = declareErrors('invalid_request', {
   samplesInvalid: (samples: bigint, most: number) => `expected 2 to ${most} samples, got ${samples}`,
   everyAndSamples: () => 'both `every` and `samples` are given; give only one of them',
   ignoredUnknown: (text: string) => `${JSON.stringify(clip(text))} cannot be ignored; only clock can`,
+  eventIdInvalid: (text: string) => `${JSON.stringify(clip(text))} is not the id of an entry of this stream`,
   cursorInvalid: (text: string) => `${JSON.stringify(clip(text))} is not a cursor of this history`,
   /**
    * Error for a spent budget. The views of a batch share one budget, and a history needs the whole budget for each run.
@@ -157,6 +158,9 @@ export const invalidParameter = declareErrors('invalid_parameter', {
   limitZero: () => 'Given limit value (0) must not be zero',
   notAnEventHandle: (field: string, why: string) =>
     `Deserialization error, field(${field}) type is not a EventHandle struct: ${why}`,
+  streamFilters: (names: readonly string[]) =>
+    `a stream cannot be filtered by ${names.map((name) => `\`${name}\``).join(' and ')} together`,
+  tableTypesWithoutTable: () => '`key_type` and `value_type` are given together, and with `table`',
   tooManyFilters: (most: number) => `the query filters by more than ${most} fields`,
   startAboveLatest: (start: bigint, latest: bigint) =>
     `Given start value (${start}) is higher than the current ledger version, it must be < ${latest}`,
@@ -169,6 +173,10 @@ export const invalidParameter = declareErrors('invalid_parameter', {
 export const operationDisabled = declareErrors('operation_disabled', {
   transactionsNotKept: (what: string) =>
     `${what} with transactions is not available: this service keeps states, not transactions`,
+  streamsDisabled: () =>
+    'this service has no live stream: it reads a state on other machines, or was started without a source of changes',
+  streamInBatch: () => 'a stream cannot be an element of a batch',
+  eventsNotKept: () => 'events cannot be streamed: this service keeps states, and no events',
   viewsDisabled: () => 'this service does not run view functions: it was started without them',
 })
 

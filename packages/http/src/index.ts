@@ -1,3 +1,5 @@
+export type { ChangeCursor, ChangePage, ChangeSource } from './changes/change-source.js'
+export { createEngineChanges } from './changes/engine-changes.js'
 export type { RequestExample, RequestExamples } from './document/request-example.js'
 export type { RequestErrorCode } from './errors.js'
 export { expectUpstreamsOfChain } from './forward/expect-chain.js'

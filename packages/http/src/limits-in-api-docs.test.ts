@@ -11,7 +11,8 @@ import {
   MOST_SAMPLED_CHANGES,
 } from './operations/parts/history-page.js'
 import { MAX_PAGE_BYTES, U16_MAX } from './operations/parts/paging.js'
-import { BUDGETS_OF_PAGE, MOST_RUNS, MOST_SAMPLES } from './operations/view-history.js'
+import { BUDGETS_OF_PAGE, MOST_RUNS } from './operations/parts/view-runs.js'
+import { MOST_SAMPLES } from './operations/view-history.js'
 
 function readDocument(name: string): string {
   return readFileSync(new URL(`../../../docs/${name}`, import.meta.url), 'utf8').replaceAll(/\s+/g, ' ')

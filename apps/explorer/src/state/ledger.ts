@@ -4,8 +4,14 @@ import { ask } from '../api/client.ts'
 import type { Failure } from '../api/failure.ts'
 import type { StateHead } from '../api/state-head.ts'
 
-/** Time between requests for the newest version while the page is visible. */
+/** Least time between requests for the newest version, and time between them without a stream. */
 const LIVE_MS = 2_000
+/** Time after which the newest version is asked for even if the stream says nothing. */
+const QUIET_MS = 30_000
+/** `readyState` of an open `EventSource`. */
+const OPEN = 1
+/** A stream with a short entry for each block: the chain's clock. */
+const BLOCKS = '/v1/stream?account=0x1&resource_type=0x1::timestamp::CurrentTimeMicroseconds'
 
 /** The newest state of the node, kept up to date. */
 export const newest = signal<StateHead | undefined>(undefined)
@@ -21,22 +27,56 @@ export const ageSeconds = computed(() => {
   return Math.max(0, Math.round((now.value - made) / 1_000))
 })
 
-/** Keeps `newest` up to date until the returned function is called. */
+/** Keeps `newest` up to date until the returned function is called: from the stream of blocks, or without one by polling. */
 export function followLedger(): () => void {
   const stop = new AbortController()
-  const tick = async (): Promise<void> => {
-    if (document.visibilityState === 'visible') await refresh(stop.signal).catch(() => {})
-    if (!stop.signal.aborted) timer = setTimeout(tick, newestFailure.value?.retryAfterMs ?? LIVE_MS)
+  let blocks: EventSource | undefined
+  let askedAt = 0
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const askAfter = (milliseconds: number): void => {
+    clearTimeout(timer)
+    if (!stop.signal.aborted) timer = setTimeout(tick, milliseconds)
   }
-  let timer = setTimeout(tick, 0)
+  const tick = async (): Promise<void> => {
+    askedAt = performance.now()
+    if (document.visibilityState === 'visible') {
+      await refresh(stop.signal).catch(() => {})
+      if (!newestFailure.value)
+        blocks ??= openBlocks(() => askAfter(Math.max(0, askedAt + LIVE_MS - performance.now())))
+    }
+    const isStreamed = blocks?.readyState === OPEN
+    askAfter(newestFailure.value?.retryAfterMs ?? (isStreamed ? QUIET_MS : LIVE_MS))
+  }
+  // A browser opens only six connections to a node, so a hidden page has none.
+  const onVisibility = (): void => {
+    if (document.visibilityState === 'visible') askAfter(0)
+    else {
+      blocks?.close()
+      blocks = undefined
+    }
+  }
+  document.addEventListener('visibilitychange', onVisibility)
+  askAfter(0)
   const clock = setInterval(() => {
     now.value = Date.now()
   }, 1_000)
   return () => {
     stop.abort()
+    blocks?.close()
+    document.removeEventListener('visibilitychange', onVisibility)
     clearInterval(clock)
     clearTimeout(timer)
   }
+}
+
+/** Opens the stream of blocks. A node without one answers with an error, and the source stays closed. */
+function openBlocks(onBlock: () => void): EventSource | undefined {
+  // Tests run without it.
+  if (typeof EventSource === 'undefined') return undefined
+  const source = new EventSource(BLOCKS)
+  source.onmessage = onBlock
+  for (const name of ['truncated', 'reconnect', 'pruned']) source.addEventListener(name, onBlock)
+  return source
 }
 
 async function refresh(signal: AbortSignal): Promise<void> {

@@ -32,6 +32,36 @@ describe('the explorer', () => {
   })
 })
 
+describe('the live stream', () => {
+  it('is read by the page, and by any `EventSource`, with the ids of entries', async () => {
+    const page = await bed.open('/')
+    await shows(page, 'Where to begin')
+    const read = `new Promise((resolve, reject) => {
+      const source = new EventSource('/v1/stream?from=2900&account=0x1')
+      const found = []
+      source.onmessage = ({ data, lastEventId }) => {
+        found.push([JSON.parse(data).version, lastEventId])
+        if (found.length < 5) return
+        source.close()
+        resolve(found)
+      }
+      source.onerror = () => reject(new Error('no stream'))
+    })`
+    const found = (await page.evaluate(read)) as [string, string][]
+    expect(found.map(([version]) => `${version}.0`)).toEqual(found.map(([, id]) => id))
+    expect(found.map(([version]) => Number(version))).toEqual(found.map(([version]) => Number(version)).toSorted())
+  })
+
+  it('is open while the page is shown', async () => {
+    const page = await bed.open('/')
+    const [request] = await Promise.all([
+      page.waitForRequest((one: { url(): string }) => one.url().includes('/v1/stream?account=0x1')),
+      page.reload(),
+    ])
+    expect((await request.response())?.status()).toBe(200)
+  })
+})
+
 describe('the command `start`', () => {
   it('ends with a link that opens on a curve', async () => {
     const page = await bed.open(bed.link.slice(bed.address.length))

@@ -88,6 +88,7 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
     onView: metrics.observeView,
     readTrust: () => store.trust,
     proofs: store.proofs,
+    changes: store.changes,
     leastGasEstimate: BigInt(settings.leastGasEstimate),
     ...(archivalEndpoint !== undefined && { archivalEndpoint }),
     ...(forward && {

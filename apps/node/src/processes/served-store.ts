@@ -1,6 +1,6 @@
 import { isLedgerStateError } from '@ledger-state/core'
 import type { AsyncStateReader } from '@ledger-state/engine'
-import type { AuditedVersions, LedgerTrust, StateProofs } from '@ledger-state/http'
+import type { AuditedVersions, ChangeSource, LedgerTrust, StateProofs } from '@ledger-state/http'
 import { type AsyncLedger, createAsyncLedger, createLedger, type Ledger } from '@ledger-state/ledger'
 import { decodeCommitMark } from '@ledger-state/records'
 import type { LmdbEngineReader } from '@ledger-state/state-engine'
@@ -12,6 +12,7 @@ import { type OpenProofs, openProofs } from '../stores/open-proofs.js'
 import { openReader } from '../stores/open-reader.js'
 import { asyncUpToSigned, upToSigned } from '../stores/signed-window.js'
 import { nameOfPlace, type StorePlace } from '../stores/store-place.js'
+import { createThreadChanges } from './changes-thread.js'
 
 /** Interval at which a database is looked at while it gets no requests. */
 const LOOK_INTERVAL_MS = 200
@@ -23,6 +24,8 @@ export interface ServedStore extends MeasuredStore {
   ledgerWith(metrics: ReaderMetrics): Ledger | AsyncLedger
   /** Source of the proofs of reads. */
   readonly proofs: StateProofs
+  /** Source of changes for streams; undefined for a database. */
+  readonly changes: ChangeSource | undefined
   /**
    * Checks that the store is still the opened store.
    * @throws if the process must open it anew
@@ -71,7 +74,7 @@ export async function openServedStore(
   const proofs = openProofs(engine, treeFolder, log)
   const store =
     engine.kind === 'sync'
-      ? serveFolder(engine, servedAs, proofs, watchAudit(engine, auditFolder(nameOfPlace(place))), log)
+      ? serveFolder(engine, servedAs, proofs, watchAudit(engine, auditFolder(nameOfPlace(place))), log, place)
       : serveDatabase(engine, servedAs, proofs, log)
   if (requireSigned && engine.ledger && !store.ledger) {
     log.error(
@@ -87,6 +90,7 @@ function serveFolder(
   proofs: OpenProofs,
   readAudit: () => AuditedVersions | undefined,
   log: Logger,
+  place: StorePlace,
 ): ServedStore {
   const readTrust = () => decodeCommitMark(engine.mark)
   const served = isCapped ? upToSigned(engine, () => readTrust().signed?.version) : engine
@@ -111,6 +115,7 @@ function serveFolder(
       expectServedAs(fault, readTrust())
     },
     proofs,
+    changes: place.kind === 'database' ? undefined : createThreadChanges(place.dataDir),
     async close() {
       proofs.close()
       await engine.close()
@@ -141,6 +146,7 @@ function serveDatabase(
       expectServedAs(fault, watch.trust)
     },
     proofs,
+    changes: undefined,
     async close() {
       watch.stop()
       proofs.close()

@@ -13,6 +13,8 @@ export const DEFAULT_LIMITS = {
   forwardBodyLimitBytes: 4 * MIB,
   forwardAnswerLimitBytes: 64 * MIB,
   forwardTimeoutMs: 30_000,
+  maxStreams: 200,
+  maxStreamsPerAddress: 20,
   maxForwards: 64,
   maxForwardQueue: 256,
   maxConnections: 10_000,

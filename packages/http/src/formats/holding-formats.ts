@@ -218,6 +218,15 @@ export function activityFormat(transactionOf: TransactionOf): ItemFormat<Activit
   }
 }
 
+/** A change of what an owner holds in a store, as JSON, in the form of an activity with its owner. */
+export function heldChangeToJson(
+  asset: HeldAsset,
+  owner: Uint8Array,
+  { storage, before, after }: Pick<Activity, 'storage' | 'before' | 'after'>,
+): string {
+  return `{"owner_address":"${addressToText(owner)}",${assetMembers(asset)},"storage_id":"${addressToText(storage)}","before":"${before}","after":"${after}","change":"${after - before}"}`
+}
+
 function assetToText(asset: HeldAsset): string {
   return asset.standard === 'v1' ? typeTagToText(asset.coin) : addressToText(asset.metadata)
 }

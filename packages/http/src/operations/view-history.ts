@@ -7,7 +7,6 @@ import {
   parseInterval,
   type ViewAnswer,
   type ViewHistory,
-  type ViewReport,
   type ViewSample,
   viewHistory,
 } from '@ledger-state/ledger'
@@ -19,28 +18,16 @@ import { prefersCsv } from '../protocol/accept.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { changesCsvOf, changesOf } from './parts/history-operation.js'
 import { DEFAULT_PAGE, expectOrdered, HISTORY_PARAMETERS, MAX_PAGE, parseHistoryQuery } from './parts/history-page.js'
-import {
-  type Answer,
-  BODY_ERRORS,
-  type Operation,
-  type OperationRequest,
-  type Parameter,
-  type RequestViews,
-} from './parts/operation.js'
+import { type Answer, BODY_ERRORS, type Operation, type Parameter } from './parts/operation.js'
 import { JsonArrayBody } from './parts/page-bodies.js'
 import { MAX_PAGE_BYTES, pageLimit } from './parts/paging.js'
 import { parameterOf } from './parts/request-parts.js'
 import { stateKeyToText } from './parts/state-key-text.js'
 import { TurnBudget } from './parts/turn-budget.js'
-import type { ViewPlace } from './parts/view-places.js'
 import { parseViewCall } from './parts/view-request.js'
-import { ViewAllowance } from './parts/view-rules.js'
+import { PageRuns, readChanges } from './parts/view-runs.js'
 import { answerToJson, ViewChangesCsvBody } from './view-history-formats.js'
 
-/** Most runs of one page. */
-export const MOST_RUNS = 2_000
-/** Number of view budgets that all runs of one page together may use; the last run is not counted. */
-export const BUDGETS_OF_PAGE = 4
 /** Most keys in the header. */
 const MOST_STEP_KEYS = 8
 export const MOST_SAMPLES = 10_000
@@ -124,36 +111,9 @@ export const getViewHistory: Operation = {
       isFull: () => body.length >= MAX_PAGE_BYTES || runs.areSpent,
       onRun: (report) => runs.add(report),
     })
-    await readChanges(request, history, body, turn)
+    await readChanges(request.views, history, (change) => body.add(change), turn)
     return answerOf(state, history, body, asCsv)
   },
-}
-
-/** Reads a history in turns of the event loop. One that takes more than a turn takes a place of long views. */
-async function readChanges(
-  request: OperationRequest,
-  history: ViewHistory,
-  body: PageBody<Change<ViewAnswer>>,
-  turn: TurnBudget,
-): Promise<void> {
-  const { places, compute } = request.views
-  let place: ViewPlace | undefined
-  try {
-    for (const change of history.turns()) {
-      if (change) body.add(change)
-      const { task } = history
-      if (!task && !turn.isSpent) continue
-      place ??= await places.take()
-      if (task) {
-        place.rest()
-        history.provide(await compute(task))
-      }
-      await place.run(history.bytes)
-      await turn.nextTurn()
-    }
-  } finally {
-    place?.leave()
-  }
 }
 
 function answerOf(
@@ -177,35 +137,6 @@ function answerOf(
       unchanged: String(unchanged),
       'step-keys': stepKeys,
     },
-  }
-}
-
-/** Counts the runs of one page. Each may use the whole budget of a view, because its answer might differ with less. */
-class PageRuns {
-  readonly #views: RequestViews
-  readonly #allowance: ViewAllowance
-  #count = 0
-  #began = performance.now()
-
-  /** @throws `invalid_request` in a batch if its earlier views have used up its budget */
-  constructor(views: RequestViews) {
-    this.#views = views
-    this.#allowance = new ViewAllowance(views.rules.budget, BUDGETS_OF_PAGE)
-    if (views.allowance.isSpent) throw invalidRequest.viewBudgetSpent()
-  }
-
-  get areSpent(): boolean {
-    return this.#count >= MOST_RUNS || this.#allowance.isSpent
-  }
-
-  add(report: ViewReport): void {
-    const { allowance, onView } = this.#views
-    this.#count++
-    this.#allowance.spend(report.usage)
-    allowance.spend(report.usage)
-    const ended = performance.now()
-    if (!report.isRepeated) onView?.({ ...report, seconds: (ended - this.#began) / 1_000 })
-    this.#began = ended
   }
 }
 

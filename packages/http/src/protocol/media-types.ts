@@ -1,12 +1,13 @@
 /** Formats that an operator can switch off. */
 export type OutputFormat = 'json' | 'bcs'
 /** Formats of answers. */
-export type AnswerFormat = OutputFormat | 'csv'
+export type AnswerFormat = OutputFormat | 'csv' | 'events'
 
 export const MEDIA_TYPE: Readonly<Record<AnswerFormat, string>> = {
   json: 'application/json',
   bcs: 'application/x-bcs',
   csv: 'text/csv',
+  events: 'text/event-stream',
 }
 
 /** Media type under which clients send the call of a view function in BCS. */
@@ -17,6 +18,7 @@ export const CONTENT_TYPE: Readonly<Record<AnswerFormat, string>> = {
   json: `${MEDIA_TYPE.json}; charset=utf-8`,
   bcs: MEDIA_TYPE.bcs,
   csv: `${MEDIA_TYPE.csv}; charset=utf-8; header=present`,
+  events: MEDIA_TYPE.events,
 }
 
 /** Whether a `Content-Type` names JSON: `application/json` or a type with the suffix `+json`. */

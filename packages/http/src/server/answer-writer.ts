@@ -14,6 +14,8 @@ import type { Exchange, ServiceContext } from './exchange.js'
 
 /** Most memory of an answer that is sent as it comes: its beginning, and a chunk. */
 const STREAM_BYTES = 192 << 10
+/** Memory of an answer that follows the ledger: its buffers, and a chunk. */
+const LIVE_BYTES = 64 << 10
 const NOTHING: readonly string[] = []
 
 /** Sends an answer. Returns a promise if it is compressed or sent as it comes. */
@@ -182,7 +184,7 @@ async function stream(
   status: number,
   headers: string[],
   body: string | Uint8Array,
-  { chunks, late }: AnswerRest,
+  { chunks, late, isLive = false }: AnswerRest,
 ): Promise<void> {
   const { response } = exchange
   if (exchange.isAnswered) return
@@ -190,7 +192,7 @@ async function stream(
     settle(exchange, CLIENT_LEFT)
     return
   }
-  if (!isRoomFor(exchange, STREAM_BYTES)) {
+  if (!(isLive ? isRoomForLive(exchange) : isRoomFor(exchange, STREAM_BYTES))) {
     sendError(exchange, overloaded())
     return
   }
@@ -250,6 +252,22 @@ function isRoomFor({ context, response }: Exchange, bytes: number): boolean {
     if (isLedgerStateError(error, 'overloaded')) return false
     throw error
   }
+}
+
+/**
+ * Counts the memory of an answer that follows the ledger. It is not among the unread ones, which may be dropped: its
+ * client may have nothing to read.
+ */
+function isRoomForLive({ context, response }: Exchange): boolean {
+  const { load } = context.admission
+  try {
+    load.hold(LIVE_BYTES)
+  } catch (error) {
+    if (isLedgerStateError(error, 'overloaded')) return false
+    throw error
+  }
+  response.on('close', () => load.release(LIVE_BYTES))
+  return true
 }
 
 /**

@@ -33,6 +33,7 @@ import { getRawTableItemHistory } from '../operations/raw-table-item-history.js'
 import { getResourceHistory } from '../operations/resource-history.js'
 import { createResourcesBatch } from '../operations/resources-batch.js'
 import { getSlice } from '../operations/slice.js'
+import { getStream } from '../operations/stream.js'
 import { getTableItem } from '../operations/table-item.js'
 import { getTableItemHistory } from '../operations/table-item-history.js'
 import { getTableItems } from '../operations/table-items.js'
@@ -89,6 +90,7 @@ export function createOperations(
     getRawTableItemHistory,
     getViewHistory,
     getAccountChanges,
+    getStream,
     getTypeUses,
     getAccountBalances,
     getAccountObjects,

@@ -1,17 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { LedgerSummary } from '@ledger-state/engine'
 import { type AsyncLedger, type Ledger, type LedgerState, lastVersionOf, type Moment } from '@ledger-state/ledger'
+import type { ComputeTask } from '@ledger-state/move-vm'
 import type { Admission } from '../admission/admission.js'
 import type { AnswerBytes } from '../admission/answer-bytes.js'
 import { AnswerMemory } from '../admission/answer-memory.js'
 import type { PipelinedRequests } from '../admission/pipelined-requests.js'
 import { Upload } from '../admission/uploads.js'
-import { clientLeft, outputDisabled } from '../errors.js'
+import type { LedgerTicks } from '../changes/ledger-ticks.js'
+import type { SharedChanges } from '../changes/shared-changes.js'
+import type { StreamPlaces } from '../changes/stream-places.js'
+import { clientLeft, operationDisabled, outputDisabled } from '../errors.js'
 import type { ForwardableRequest } from '../forward/forwarder.js'
-import type { RequestViews, Route } from '../operations/parts/operation.js'
+import type { RequestViews, Route, StreamHost } from '../operations/parts/operation.js'
 import type { StateProofs } from '../operations/parts/state-proofs.js'
+import { TurnBudget } from '../operations/parts/turn-budget.js'
 import type { ViewPlaces } from '../operations/parts/view-places.js'
 import { ViewAllowance, type ViewRules } from '../operations/parts/view-rules.js'
+import { BUDGETS_OF_PAGE } from '../operations/parts/view-runs.js'
 import type { OutputFormat } from '../protocol/media-types.js'
 import type { ComputeThread } from '../views/compute-thread.js'
 import type { ChainHeaders } from './chain-headers.js'
@@ -31,6 +37,12 @@ export interface ServiceContext {
   readonly viewRules: ViewRules
   readonly viewPlaces: ViewPlaces
   readonly computeThread: ComputeThread
+  /** Writes of versions for streams; undefined if there are no streams. */
+  readonly changes: SharedChanges | undefined
+  readonly streams: StreamPlaces
+  readonly ticks: LedgerTicks
+  /** Silence after which a stream sends a heartbeat. */
+  readonly heartbeatMs: number
   readonly onView: RequestListenerOptions['onView']
   readonly proofs: StateProofs | undefined
   /** Whether connections are closed after their next answer. */
@@ -229,6 +241,10 @@ export class Exchange implements ForwardableRequest {
     return this.request.headers['content-type']
   }
 
+  get lastEventId(): string | undefined {
+    return this.request.headers['last-event-id'] as string | undefined
+  }
+
   get ifNoneMatch(): string | undefined {
     return this.request.headers['if-none-match']
   }
@@ -262,6 +278,30 @@ export class Exchange implements ForwardableRequest {
     const { viewRules: rules, viewPlaces: places, computeThread, onView } = this.context
     running.allowance ??= new ViewAllowance(rules.budget)
     return { rules, allowance: running.allowance, places, compute: (task) => computeThread.run(task), onView }
+  }
+
+  openStream(): StreamHost {
+    const { ledger, changes, streams, ticks, isClosing, onUnexpectedError } = this.context
+    const { viewRules: rules, viewPlaces: places, computeThread, onView, admission } = this.context
+    const { heartbeatMs } = this.context
+    const { load } = admission
+    if (!changes || ledger.kind === 'async') throw operationDisabled.streamsDisabled()
+    const { request, response } = this
+    streams.take(response, request.socket.remoteAddress ?? '')
+    const views = { rules, places, compute: (task: ComputeTask) => computeThread.run(task), onView }
+    return {
+      ledger,
+      changes,
+      ticks,
+      turn: new TurnBudget(this),
+      openViews: () => ({ ...views, allowance: new ViewAllowance(rules.budget, BUDGETS_OF_PAGE) }),
+      heartbeatMs,
+      hold: (bytes) => load.hold(bytes),
+      release: (bytes) => load.release(bytes),
+      isOver: () => response.destroyed || isClosing(),
+      isClosing,
+      onFault: (error) => onUnexpectedError?.(error, { method: request.method!, url: request.url! }),
+    }
   }
 
   get proofs(): StateProofs | undefined {

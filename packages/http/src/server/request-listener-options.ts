@@ -3,6 +3,8 @@ import type { AsyncLedger, Ledger } from '@ledger-state/ledger'
 import type { HoldLimits } from '../admission/held-requests.js'
 import type { LoadLimits } from '../admission/load-shedder.js'
 import type { UploadLimits } from '../admission/uploads.js'
+import type { ChangeSource } from '../changes/change-source.js'
+import type { StreamLimits } from '../changes/stream-places.js'
 import type { RequestExamples } from '../document/request-example.js'
 import type { ForwardLimits, ForwardOptions } from '../forward/forward-options.js'
 import type { StateProofs } from '../operations/parts/state-proofs.js'
@@ -29,6 +31,7 @@ export interface RequestListenerOptions
   extends Partial<LoadLimits>,
     Partial<UploadLimits>,
     Partial<HoldLimits>,
+    Partial<StreamLimits>,
     Partial<ForwardLimits>,
     ViewServiceOptions {
   readonly ledger: Ledger | AsyncLedger
@@ -50,6 +53,8 @@ export interface RequestListenerOptions
   readonly network?: string | undefined
   /** Source of the proofs of reads with `?proof=true`; by default there are none. */
   readonly proofs?: StateProofs | undefined
+  /** Source of the writes of versions for `/v1/stream`; by default there are no streams. */
+  readonly changes?: ChangeSource | undefined
   /** Formats of answers; both by default. */
   readonly output?: Readonly<Record<OutputFormat, boolean>>
   /** Largest request body, both as it is sent and decompressed. */

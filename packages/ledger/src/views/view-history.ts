@@ -63,6 +63,8 @@ export interface ViewHistory extends History<Change<ViewAnswer>> {
   readonly unchanged: number
   /** How many steps each key has made, by its text in hex. */
   readonly steps: ReadonlyMap<string, number>
+  /** The keys whose writes may change the answer of the newest run, by their texts in hex. Empty before the first run. */
+  readonly keys: ReadonlyMap<string, Uint8Array>
 }
 
 /** Key of the chain's clock, which each block writes, as text. */
@@ -106,6 +108,7 @@ class ChangesOfView implements ViewHistory {
   readonly #timeOf: (version: bigint) => bigint | undefined
   readonly #code = new CodeRevision()
   readonly steps = new Map<string, number>()
+  keys: ReadonlyMap<string, Uint8Array> = new Map()
   readonly complete: boolean
   cursor: bigint | undefined
   dependsOnClock = false
@@ -279,7 +282,8 @@ class ChangesOfView implements ViewHistory {
     const answer = yield* this.#answer(state, trace)
     yield HAS_READ
     this.#runs++
-    return { version, answer, keys: this.#stepKeys(trace) }
+    this.keys = this.#stepKeys(trace)
+    return { version, answer, keys: this.keys }
   }
 
   *#answer(state: LedgerState, trace: ReadTrace): Generator<undefined, ViewOutcome> {

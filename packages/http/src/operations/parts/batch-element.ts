@@ -2,9 +2,10 @@ import { type JsonObject, jsonValueToText } from '@ledger-state/bcs'
 import { bytesToHex } from '@ledger-state/core'
 import type { LedgerState, Moment } from '@ledger-state/ledger'
 import type { AnswerBytes } from '../../admission/answer-bytes.js'
+import { operationDisabled } from '../../errors.js'
 import { CONTENT_TYPE, MEDIA_TYPE, type OutputFormat } from '../../protocol/media-types.js'
 import { expectKnownParameters } from './known-parameters.js'
-import type { Answer, OperationRequest, Route } from './operation.js'
+import type { Answer, OperationRequest, Route, StreamHost } from './operation.js'
 import { stringMember } from './request-parts.js'
 
 /** Finds the operation of a method and a target, with the parameters of its path. */
@@ -21,6 +22,7 @@ class ElementRequest implements OperationRequest {
   readonly contentType = MEDIA_TYPE.json
   readonly ifNoneMatch = undefined
   readonly askedVersion = undefined
+  readonly lastEventId = undefined
   readonly params: Readonly<Record<string, string>>
   readonly query: string
   readonly body: Buffer
@@ -54,6 +56,10 @@ class ElementRequest implements OperationRequest {
 
   get proofs(): OperationRequest['proofs'] {
     return this.#batch.proofs
+  }
+
+  openStream(): StreamHost {
+    throw operationDisabled.streamInBatch()
   }
 
   pin(asked: Moment | undefined): LedgerState {

@@ -2,6 +2,8 @@ import type { LedgerSummary } from '@ledger-state/engine'
 import type { Ledger, LedgerState, Moment } from '@ledger-state/ledger'
 import type { ComputeTask } from '@ledger-state/move-vm'
 import type { AnswerBytes } from '../../admission/answer-bytes.js'
+import type { LedgerTicks } from '../../changes/ledger-ticks.js'
+import type { SharedChanges } from '../../changes/shared-changes.js'
 import type { JsonSchema } from '../../formats/json-schema.js'
 import type { AnswerFormat, OutputFormat } from '../../protocol/media-types.js'
 import type { StateProofs } from './state-proofs.js'
@@ -19,6 +21,8 @@ export interface Parameter {
 export interface OperationRequest {
   readonly accept: string | undefined
   readonly contentType: string | undefined
+  /** The `Last-Event-ID` header. */
+  readonly lastEventId: string | undefined
   /** The `If-None-Match` header. */
   readonly ifNoneMatch: string | undefined
   /** The header `x-<word>-ledger-version` of the request, which names the version for clients that cannot set the query. */
@@ -59,11 +63,51 @@ export interface OperationRequest {
   /** Source of the proofs of reads; undefined if there are none. */
   readonly proofs: StateProofs | undefined
   /**
+   * Takes a place for an answer that follows the ledger. The place is free again when the connection is closed.
+   * @throws `operation_disabled`; `overloaded` if there are too many, of all clients or of this one
+   */
+  openStream(): StreamHost
+  /**
    * Lets other requests have a turn. Work that may hold the event loop for longer than `TURN_BUDGET_MS` awaits this
    * between its steps. Resolves with the milliseconds that its next turn has.
    * @throws `client_left` if the client no longer waits for the answer
    */
   nextTurn(): Promise<number>
+}
+
+/** What a stream uses of its service after the head of its answer was sent. */
+export interface StreamHost {
+  readonly ledger: Ledger
+  readonly changes: SharedChanges
+  readonly ticks: LedgerTicks
+  /** Time of the event loop that the stream may take. */
+  readonly turn: Turn
+  /** Settings and budget of views for one page of runs. */
+  openViews(): RequestViews
+  /**
+   * Counts memory as that of answers, before it is allocated or while it is kept.
+   * @throws `overloaded`
+   */
+  hold(bytes: number): void
+  release(bytes: number): void
+  /** Silence after which the stream sends a heartbeat. */
+  readonly heartbeatMs: number
+  /** Whether the client has left, or the service is closing. */
+  isOver(): boolean
+  /** Whether the service is closing. */
+  isClosing(): boolean
+  /** Reports a fault of the service. */
+  onFault(error: unknown): void
+}
+
+/** Time for which work may hold the event loop. */
+export interface Turn {
+  readonly isSpent: boolean
+  /**
+   * Lets other requests have a turn.
+   * @throws `client_left`
+   */
+  nextTurn(): Promise<void>
 }
 
 /** Settings of views for one request. */
@@ -86,6 +130,8 @@ export interface AnswerRest {
    * reads.
    */
   readonly late: AbortSignal
+  /** Whether the rest follows the ledger without an end: its client may have nothing to read for a long time. */
+  readonly isLive?: boolean
 }
 
 export interface Answer {

@@ -102,7 +102,7 @@ export function parseAssetMember({ ledger }: OperationRequest, members: JsonObje
  * Parses a type in a member of the body.
  * @throws `invalid_type_tag` that names the member
  */
-export function parseTypeMember({ ledger }: OperationRequest, member: string, text: string): TypeTag {
+export function parseTypeMember({ ledger }: Pick<OperationRequest, 'ledger'>, member: string, text: string): TypeTag {
   try {
     return ledger.parseType(text)
   } catch (error) {

@@ -3,10 +3,10 @@ import type { OperationRequest } from './operation.js'
 
 /** Time for which one request may hold the event loop, since its creation or its last turn. */
 export class TurnBudget {
-  readonly #request: OperationRequest
+  readonly #request: Pick<OperationRequest, 'nextTurn'>
   #endsAt = performance.now() + TURN_BUDGET_MS
 
-  constructor(request: OperationRequest) {
+  constructor(request: Pick<OperationRequest, 'nextTurn'>) {
     this.#request = request
   }
 

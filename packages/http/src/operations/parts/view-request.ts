@@ -21,7 +21,7 @@ const TYPE = 'ViewRequest'
  * Reads the call of a view function from the body, as far as the reference reads it before it looks for the version.
  * The returned function reads the rest: the type arguments of JSON, or all of BCS.
  */
-export function parseViewCall(request: OperationRequest): () => ViewRequest {
+export function parseViewCall(request: Pick<OperationRequest, 'contentType' | 'body' | 'ledger'>): () => ViewRequest {
   const { contentType, body } = request
   if (contentType === undefined) throw contentTypeMissing()
   if (isJsonContentType(contentType)) return parseJsonCall(request, parseJsonBody(body, TYPE, READ_LIMITS))
@@ -30,7 +30,7 @@ export function parseViewCall(request: OperationRequest): () => ViewRequest {
   return () => readBcsCall(Uint8Array.from(body))
 }
 
-function parseJsonCall(request: OperationRequest, members: JsonObject): () => ViewRequest {
+function parseJsonCall(request: Pick<OperationRequest, 'ledger'>, members: JsonObject): () => ViewRequest {
   const name = parseViewFunction(stringMember(members, 'function', TYPE))
   const types = arrayMember(members, 'type_arguments').map((text, at) => stringOf(text, `type_arguments[${at}]`, TYPE))
   const json = arrayMember(members, 'arguments')

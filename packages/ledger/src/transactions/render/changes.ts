@@ -5,7 +5,7 @@ import { visitWriteSet, type WriteOp } from '@ledger-state/proof/transactions'
 import { decodeStateKey, STATE_KEY_ADDRESS_AT, type StateKey } from '@ledger-state/type-tag'
 import { compareStructTags } from '../../groups/compare-struct-tags.js'
 import { moveTypeToText, resourceTypeToText } from '../../resources/resource-type-text.js'
-import { hexText, jsonList, orUndefined, type RenderContext, valueToJson } from './render-context.js'
+import { hexText, jsonList, orUndefined, type RenderContext, type ValueContext, valueToJson } from './render-context.js'
 import { type TableTypes, WrittenTables } from './written-tables.js'
 
 const ADDRESS_END = STATE_KEY_ADDRESS_AT + 32
@@ -29,7 +29,8 @@ export function changesToJson(context: RenderContext, writeSet: Uint8Array): str
   const tables = new WrittenTables(context, changes)
   const texts: string[] = []
   for (const change of changes) {
-    const members = orUndefined(() => changeMembers(context, tables, change))
+    const hash = `"state_key_hash":${hexText(context.hasher.hash('StateKey', change.key))},`
+    const members = orUndefined(() => changeMembers(context, tables, change, hash))
     if (members) for (const text of members) texts.push(`{${text}}`)
   }
   return jsonList(texts)
@@ -48,24 +49,29 @@ function compareChanges(a: Change, b: Change): number {
   return compareBytes(a.key.subarray(0, ADDRESS_END), b.key.subarray(0, ADDRESS_END)) || compareBytes(a.path, b.path)
 }
 
-/** Members of the changes that a write makes; undefined if one of them cannot be printed. */
-function changeMembers(
-  context: RenderContext,
-  tables: WrittenTables,
-  { key, value }: Change,
+/**
+ * Members of the changes that a write makes; undefined if one of them cannot be printed.
+ * @param tables the types of tables whose items are decoded
+ * @param hash the member with the hash of the key, and a comma; or nothing
+ * @throws an error of a type that cannot be resolved, `invalid_bcs`
+ */
+export function changeMembers(
+  context: ValueContext,
+  tables: WrittenTables | undefined,
+  { key, value }: Pick<WriteOp, 'key' | 'value'>,
+  hash: string,
 ): readonly string[] | undefined {
   const decoded = decodeStateKey(key)
-  const hash = hexText(context.hasher.hash('StateKey', key))
   switch (decoded.kind) {
     case 'tableItem':
       return [tableItemMembers(context, tables, decoded, hash, value)]
     case 'module':
     case 'resource':
     case 'resourceGroup': {
-      const place = `"address":"${addressToShortHex(decoded.address)}","state_key_hash":${hash}`
-      if (!value) return [`${place},${deletedMembers(decoded)}`]
+      const place = `"address":"${addressToShortHex(decoded.address)}",${hash}`
+      if (!value) return [`${place}${deletedMembers(decoded)}`]
       return writtenData(context, decoded, value)?.map((data) => {
-        return `${place},"data":${data},"type":"${decoded.kind === 'module' ? 'write_module' : 'write_resource'}"`
+        return `${place}"data":${data},"type":"${decoded.kind === 'module' ? 'write_module' : 'write_resource'}"`
       })
     }
     default:
@@ -83,7 +89,7 @@ function deletedMembers(key: AccountKey): string {
 }
 
 /** The written module or resource, or each member of a written group. */
-function writtenData(context: RenderContext, key: AccountKey, value: Uint8Array): readonly string[] | undefined {
+function writtenData(context: ValueContext, key: AccountKey, value: Uint8Array): readonly string[] | undefined {
   if (key.kind === 'module') return [moduleData(value)]
   const members =
     key.kind === 'resource'
@@ -104,21 +110,21 @@ function moduleData(bytes: Uint8Array): string {
 }
 
 function tableItemMembers(
-  context: RenderContext,
-  tables: WrittenTables,
+  context: ValueContext,
+  tables: WrittenTables | undefined,
   { handle, key }: Extract<StateKey, { readonly kind: 'tableItem' }>,
   hash: string,
   value: Uint8Array | null,
 ): string {
-  const place = `"state_key_hash":${hash},"handle":${hexText(handle)},"key":${hexText(key)}`
-  const data = tableItemData(context, tables.typesOf(handle), key, value) ?? 'null'
+  const place = `${hash}"handle":${hexText(handle)},"key":${hexText(key)}`
+  const data = tableItemData(context, tables?.typesOf(handle), key, value) ?? 'null'
   if (!value) return `${place},"data":${data},"type":"delete_table_item"`
   return `${place},"value":${hexText(value)},"data":${data},"type":"write_table_item"`
 }
 
 /** The decoded key and value of an item; undefined if the types are not known, or the bytes do not fit them. */
 function tableItemData(
-  context: RenderContext,
+  context: ValueContext,
   types: TableTypes | undefined,
   key: Uint8Array,
   value: Uint8Array | null,

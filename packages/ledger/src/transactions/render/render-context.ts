@@ -18,8 +18,11 @@ export interface RenderContext {
   readonly hasher: LedgerHasher
 }
 
+/** What the JSON of values needs. */
+export type ValueContext = Pick<RenderContext, 'view' | 'types'>
+
 /** The JSON of a value. Undefined if its type cannot be resolved at the version, or the bytes do not fit it. */
-export function valueToJson({ types, view }: RenderContext, tag: TypeTag, bytes: Uint8Array): string | undefined {
+export function valueToJson({ types, view }: ValueContext, tag: TypeTag, bytes: Uint8Array): string | undefined {
   return orUndefined(() => types.resolve(tag, view).bytesToJson(bytes))
 }
 

@@ -1,0 +1,23 @@
+import type { VersionWrites } from '@ledger-state/core'
+
+/** Consecutive versions with their writes, without the store's own keys. */
+export interface ChangePage {
+  readonly versions: readonly VersionWrites[]
+  /** Number of the newest truncation (`branchOf`) of the ledger that the versions belong to. */
+  readonly branch: number
+}
+
+/** Reads versions in order. One read at a time; a read that continues where the last one ended is cheap. */
+export interface ChangeCursor {
+  /**
+   * Reads at least one version from `first` on, and none above `last`. Empty if the source does not have `first` yet.
+   * @throws `version_pruned`, `version_truncated`
+   */
+  read(first: bigint, last: bigint): Promise<ChangePage>
+  close(): void
+}
+
+/** Source of the writes of versions, for streams. */
+export interface ChangeSource {
+  open(): ChangeCursor
+}
