@@ -14,10 +14,12 @@ export interface ChangeCursor {
    * @throws `version_pruned`, `version_truncated`
    */
   read(first: bigint, last: bigint): Promise<ChangePage>
+  /** Frees what the reads keep. */
   close(): void
 }
 
 /** Source of the writes of versions, for streams. */
 export interface ChangeSource {
+  /** Opens a cursor for one reader. */
   open(): ChangeCursor
 }
