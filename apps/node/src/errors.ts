@@ -58,6 +58,7 @@ export const usage = declareErrors('usage', {
     return [`--only ${JSON.stringify(clip(file))}: ${why}`, {}, cause]
   },
   fromAboveTo: (from: bigint, to: bigint) => `--from ${from} is above --to ${to}`,
+  otherBegin: (folder: string, begin: bigint) => `the export in ${folder} begins at version ${begin}: leave out --from`,
   besideRange: (option: string) => `--range and ${option} contradict each other: ledger-state ingest --help`,
   fromWithSince: () =>
     '--from and --since both set where to begin (--since also ingests the state there); give only one of them',
@@ -255,6 +256,10 @@ export const exportFailed = declareErrors('export_failed', {
     return [`${file} cannot be written: ${why}`, {}, cause]
   },
   isFolder: (file: string) => `${file} cannot be written: it is a folder`,
+  otherExport: (folder: string) =>
+    `${folder} has another export: of another chain, of other tables or of a slice; choose another folder`,
+  baseIsCut: (folder: string) =>
+    `the ledger was truncated below the state with which ${folder} begins; remove the folder and export again`,
 })
 
 export function copyNotEmpty(name: string): ProgramError {

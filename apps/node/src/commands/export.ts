@@ -5,9 +5,12 @@ import { constants, createGzip, createZstdCompress } from 'node:zlib'
 import { moveDurably } from '@ledger-state/core/files'
 import { feedHeaderLine, stateToFeedLine, versionToFeedLine } from '@ledger-state/feed'
 import { decodeCommitMark, isHoldingsKey } from '@ledger-state/records'
-import type { Command } from '../config/command.js'
-import { option, parseWhole, textOption } from '../config/option.js'
+import { openStateEngineReader } from '@ledger-state/state-engine'
+import type { Command, CommandInput } from '../config/command.js'
+import { listOption, oneOf, option, parseWhole, switchOption } from '../config/option.js'
 import { exportFailed, noLedgerErrors, stoppedBy, usage, usageError } from '../errors.js'
+import { exportParquet } from '../parquet/export-parquet.js'
+import { TABLE_NAMES } from '../parquet/tables.js'
 import { type ExportSource, openExportSource } from '../stores/export-source.js'
 import { nameOfPlace, storeOptions, storePlace } from '../stores/store-place.js'
 import { findWriteTarget, type WriteTarget } from '../stores/write-target.js'
@@ -15,7 +18,19 @@ import { formatBytes, formatCount, formatShare } from '../terminal/amounts.js'
 import { createProgressLine, type ProgressLine } from '../terminal/progress-line.js'
 import { listenForStop } from '../terminal/stop-signal.js'
 
-const formatOption = textOption('format', 'feed', 'the ledger feed, the only format there is')
+const formatOption = option(
+  'format',
+  'FORMAT',
+  'feed (default), or parquet: a folder of files for SQL',
+  oneOf('feed', 'parquet'),
+)
+const onlyOption = listOption(
+  'only',
+  'TABLE',
+  `tables of parquet: ${TABLE_NAMES.join(', ')} (default all)`,
+  oneOf(...TABLE_NAMES),
+)
+const followOption = switchOption('follow', 'with parquet: export further versions, until stopped')
 const fromOption = option('from', 'VERSION', 'version of the state to begin with (default the oldest)', parseWhole)
 const toOption = option('to', 'VERSION', 'last version (default the latest)', parseWhole)
 
@@ -27,14 +42,23 @@ const UNFINISHED = '.unfinished'
 export const exportCommand: Command = {
   name: 'export',
   goesOn: true,
-  summary: 'Writes a window of a store to a file that ingest reads: the state at a version, and the versions after it.',
-  arguments: [{ name: 'FILE', description: 'file, pipe or device to write; an ending .gz or .zst compresses it' }],
-  options: [...storeOptions, formatOption, fromOption, toOption],
-  examples: ['ledger-state export mainnet.ndjson.gz --format feed --data-dir data/mainnet'],
+  summary:
+    'Writes a window of a store to a file that ingest reads, or as Parquet: the state at a version, and the versions after it.',
+  arguments: [
+    {
+      name: 'FILE',
+      description: 'file, pipe or device to write; an ending .gz or .zst compresses it; a folder for parquet',
+    },
+  ],
+  options: [...storeOptions, formatOption, fromOption, toOption, onlyOption, followOption],
+  examples: [
+    'ledger-state export mainnet.ndjson.gz --format feed --data-dir data/mainnet',
+    'ledger-state export lake --format parquet --data-dir data/mainnet --follow',
+  ],
   async run(input) {
     const file = input.argument('FILE')
-    const format = input.get(formatOption) ?? 'feed'
-    if (format !== 'feed') throw usageError(`--format: ${JSON.stringify(format)}, feed is the only format there is`)
+    if (input.get(formatOption) === 'parquet') return await exportToParquet(input, file)
+    if (input.get(onlyOption) || input.get(followOption)) throw usageError('--only and --follow need --format parquet')
     const stop = listenForStop()
     const progress = createProgressLine(process.stderr)
     const place = storePlace(input, 'export')
@@ -57,6 +81,41 @@ export const exportCommand: Command = {
       await store.close()
     }
   },
+}
+
+/** Time between looks for further versions, so that files do not become too small. */
+const FOLLOW_MS = 10_000
+
+async function exportToParquet(input: CommandInput, folder: string): Promise<void> {
+  const place = storePlace(input, 'export')
+  if (place.kind !== 'folder') throw usageError('--format parquet reads a store in a folder, not in a database')
+  const stop = listenForStop()
+  const progress = createProgressLine(process.stderr)
+  const engine = openStateEngineReader({ path: place.dataDir, verifyReads: true })
+  try {
+    const { ranges } = await exportParquet({
+      engine,
+      folder,
+      only: input.get(onlyOption),
+      from: input.get(fromOption),
+      to: input.get(toOption),
+      followMs: input.get(followOption) ? FOLLOW_MS : undefined,
+      signal: stop.signal,
+      onRange: ({ last }) => progress.update(() => `exported up to version ${last}`),
+    })
+    progress.finish()
+    const signal = stop.by()
+    if (signal) throw stoppedBy(signal, `the same command completes ${folder}`)
+    const rows = ranges.flatMap(({ files }) => Object.values(files)).reduce((sum, file) => sum + file.rows, 0)
+    process.stderr.write(
+      `${folder} holds versions ${ranges[0]?.first} to ${ranges.at(-1)?.last} in ${formatCount(rows)} rows\n`,
+    )
+  } catch (error) {
+    throw isSystemError(error) ? exportFailed.cannotExport(folder, error) : error
+  } finally {
+    progress.finish()
+    await engine.close()
+  }
 }
 
 /**

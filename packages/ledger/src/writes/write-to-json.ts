@@ -1,5 +1,6 @@
-import { addressToShortHex } from '@ledger-state/core'
+import { addressToShortHex, isLedgerStateError } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
+import { readResourceGroup } from '@ledger-state/move-module'
 import { decodeStateKey, type StructTag } from '@ledger-state/type-tag'
 import { findMember, structTagToBytes } from '../resources/read-resource.js'
 import { resourceTypeToText } from '../resources/resource-type-text.js'
@@ -25,8 +26,40 @@ export function writeToJson(state: LedgerState, write: WrittenValue, types: Tabl
   const { view, source } = state
   const item = types.keyType && types.valueType ? tableItemToJson(state, write, types) : undefined
   if (item) return [item]
-  const members = orUndefined(() => changeMembers({ view, types: source.types }, undefined, write, ''))
+  const members = orUnknown(state, () => changeMembers({ view, types: source.types }, undefined, write, ''))
   return members ? members.map((text) => `{${text}}`) : [rawWriteToJson(write)]
+}
+
+/**
+ * The value of a write as JSON: of a resource, or of the members of a group by their types. Undefined for other kinds,
+ * and if it cannot be decoded.
+ */
+export function writtenValueToJson(state: LedgerState, { key, value }: WrittenValue): string | undefined {
+  const decoded = value ? decodeStateKey(key) : undefined
+  if (!value || (decoded?.kind !== 'resource' && decoded?.kind !== 'resourceGroup')) return undefined
+  const context = { view: state.view, types: state.source.types }
+  if (decoded.kind === 'resource') return orUnknown(state, () => valueToJson(context, decoded.tag, value))
+  return orUnknown(state, () => {
+    const members: string[] = []
+    for (const { name, bytes } of readResourceGroup(value)) {
+      const data = valueToJson(context, name, bytes)
+      if (data === undefined) return undefined
+      members.push(`${JSON.stringify(resourceTypeToText(name))}:${data}`)
+    }
+    return `{${members.join()}}`
+  })
+}
+
+/** The result of decoding; undefined if it cannot be decoded, or needs a module that a slice does not keep. */
+function orUnknown<T>(state: LedgerState, decode: () => T): T | undefined {
+  try {
+    return orUndefined(decode)
+  } catch (error) {
+    if (isUnreadable(error)) return undefined
+    // Over a slice it does not say that the version is pruned, so a caller could not go on.
+    if (state.source.sliced && isLedgerStateError(error, 'version_pruned')) return undefined
+    throw error
+  }
 }
 
 function rawWriteToJson({ key, value }: WrittenValue): string {
@@ -56,11 +89,12 @@ function tableItemToJson({ view, source }: LedgerState, write: WrittenValue, typ
  * @param before the state before the version of the write
  */
 export function resourceWriteToJson(
-  { view, source }: LedgerState,
+  state: LedgerState,
   before: LedgerState,
   tag: StructTag,
   { key, value }: WrittenValue,
 ): string | undefined {
+  const { view, source } = state
   const decoded = decodeStateKey(key)
   if (decoded.kind !== 'resource' && decoded.kind !== 'resourceGroup') return undefined
   const name = structTagToBytes(tag)
@@ -78,7 +112,7 @@ export function resourceWriteToJson(
   const place = `"address":"${addressToShortHex(decoded.address)}"`
   const type = JSON.stringify(resourceTypeToText(tag))
   if (!after) return `{${place},"resource":${type},"type":"delete_resource"}`
-  const data = valueToJson({ view, types: source.types }, tag, after)
+  const data = orUnknown(state, () => valueToJson({ view, types: source.types }, tag, after))
   if (data === undefined) return rawWriteToJson({ key, value })
   return `{${place},"data":{"type":${type},"data":${data}},"type":"write_resource"}`
 }

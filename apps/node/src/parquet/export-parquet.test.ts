@@ -1,0 +1,221 @@
+// The files are read back with DuckDB.
+import { createHash } from 'node:crypto'
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import { bytesToHex } from '@ledger-state/core'
+import { ingestSource } from '@ledger-state/ingest'
+import { createLedger, listBalances } from '@ledger-state/ledger'
+import { isOwnKey } from '@ledger-state/records'
+import { type LmdbEngineReader, openStateEngine, openStateEngineReader } from '@ledger-state/state-engine'
+import { createRandom, testSeed } from '@ledger-state/testing/random'
+import { typeTagToText } from '@ledger-state/type-tag'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openDemoLedger } from '../demo/demo-ledger.js'
+import { exportParquet, type ParquetExport } from './export-parquet.js'
+import type { Manifest } from './manifest.js'
+import { TABLE_NAMES } from './tables.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'parquet-'))
+let engine: LmdbEngineReader
+let duck: DuckDBConnection
+
+beforeAll(async () => {
+  const writer = openStateEngine({ path: join(folder, 'store') })
+  await ingestSource(writer, openDemoLedger())
+  await writer.close()
+  engine = openStateEngineReader({ path: join(folder, 'store') })
+  duck = await (await DuckDBInstance.create(':memory:')).connect()
+})
+afterAll(async () => {
+  duck.closeSync()
+  await engine.close()
+  rmSync(folder, { recursive: true })
+})
+
+const run = (to: string, options: Partial<ParquetExport> = {}): Promise<Manifest> =>
+  exportParquet({
+    engine,
+    folder: join(folder, to),
+    signal: new AbortController().signal,
+    bytesOfRange: 400_000,
+    ...options,
+  })
+
+/** The rows of a query, in which `$writes` and so on are the files of a table. */
+async function query(to: string, sql: string): Promise<Record<string, unknown>[]> {
+  const whole = sql.replaceAll(/\$(\w+)/g, (_, name) => `read_parquet('${join(folder, to, name)}/*.parquet')`)
+  return (await duck.runAndReadAll(whole)).getRowObjectsJson()
+}
+
+/** Every file of an export by its path, without the manifest. */
+function filesOf(to: string): Map<string, string> {
+  const found = new Map<string, string>()
+  for (const name of readdirSync(join(folder, to), { recursive: true, encoding: 'utf8' })) {
+    if (!name.endsWith('.parquet')) continue
+    found.set(
+      name,
+      createHash('sha256')
+        .update(readFileSync(join(folder, to, name)))
+        .digest('hex'),
+    )
+  }
+  return found
+}
+
+it('has a row for every entry of the first state and every later write, in files that the manifest describes', async () => {
+  const manifest = await run('all')
+  const { oldestVersion, latestVersion } = engine.ledger!
+  expect(manifest.ranges.length).toBeGreaterThan(3)
+  expect(manifest).toMatchObject({ is_slice: false, tables: TABLE_NAMES })
+  let next = oldestVersion
+  for (const { first, last, isState } of manifest.ranges) {
+    expect(first).toBe(String(isState ? oldestVersion : next))
+    next = BigInt(last) + 1n
+  }
+  expect(next).toBe(latestVersion + 1n)
+  const described = manifest.ranges.flatMap(({ files }) => Object.values(files))
+  expect(new Map(described.map(({ path, sha256 }) => [path, sha256]))).toEqual(filesOf('all'))
+
+  const expected: string[] = []
+  const add = (version: bigint, key: Uint8Array, value: Uint8Array | null) => {
+    if (!isOwnKey(key)) expected.push(`${version} ${bytesToHex(key)} ${value ? bytesToHex(value) : 'deleted'}`)
+  }
+  for (const { key, value } of engine.at(oldestVersion).scan(new Uint8Array(0))) add(oldestVersion, key, value)
+  for (const { version, writes } of engine.versions(oldestVersion + 1n, latestVersion)) {
+    for (const [key, value] of writes) add(version, key, value)
+  }
+  const rows = await query(
+    'all',
+    `SELECT version || ' 0x' || lower(hex(state_key)) || ' ' || CASE WHEN deleted THEN 'deleted' ELSE '0x' || lower(hex(value)) END AS text FROM $writes`,
+  )
+  expect(rows.map(({ text }) => text).sort()).toEqual(expected.sort())
+  const [counts] = await query('all', 'SELECT count(*) AS n FROM $writes')
+  const described0 = manifest.ranges.reduce((sum, { files }) => sum + (files.writes?.rows ?? 0), 0)
+  expect(counts).toEqual({ n: String(described0) })
+})
+
+it('has changes of balances whose sums are the balances at the end', async () => {
+  await run('all')
+  const sums = await query(
+    'all',
+    `SELECT owner, asset, storage, sum(after::HUGEINT - before::HUGEINT)::VARCHAR AS held FROM $balances
+     GROUP BY ALL HAVING sum(after::HUGEINT - before::HUGEINT) <> 0`,
+  )
+  const found = sums.map(({ owner, asset, storage, held }) => `${owner} ${asset} ${storage} ${held}`).sort()
+  const state = createLedger(engine).at()
+  const expected: string[] = []
+  for (const owner of new Set(sums.map((one) => String(one.owner)))) {
+    for (const one of listBalances(state, Buffer.from(owner.slice(2), 'hex'))) {
+      if (!one || one.amount === 0n) continue
+      const asset = one.asset.standard === 'v1' ? typeTagToText(one.asset.coin) : bytesToHex(one.asset.metadata)
+      expected.push(`${owner} ${asset} ${bytesToHex(one.storage)} ${one.amount}`)
+    }
+  }
+  expect(expected.length).toBeGreaterThan(10)
+  expect(found).toEqual(expected.sort())
+})
+
+it('has the blocks that have ended', async () => {
+  await run('all')
+  const blocks = await query('all', 'SELECT height, first_version, last_version FROM $blocks ORDER BY height')
+  expect(blocks.length).toBeGreaterThan(100)
+  for (const { height, first_version, last_version } of blocks) {
+    const { block, firstVersion, lastVersion } = engine.blockAt(BigInt(String(first_version)))
+    expect([height, first_version, last_version].map(String)).toEqual(
+      [block.height, firstVersion, lastVersion].map(String),
+    )
+  }
+  const [last] = blocks.slice(-1)
+  expect(BigInt(String(last!.last_version)) + 1n).toBe(engine.blockAt(engine.ledger!.latestVersion).firstVersion)
+})
+
+it('can be skipped by its row groups: they are sorted, and know their addresses', async () => {
+  await run('all')
+  const groups = await query(
+    'all',
+    `SELECT file_name, stats_min_value AS least, stats_max_value AS most FROM parquet_metadata('${join(folder, 'all/writes')}/*.parquet')
+     WHERE path_in_schema = 'address' ORDER BY file_name, row_group_id`,
+  )
+  for (const { least, most } of groups) expect(String(least) <= String(most)).toBe(true)
+  expect(String(groups[0]!.least)).toMatch(/^0x[0-9a-f]{64}$/)
+})
+
+it(`is completed after an end at any file, with the same files (TEST_SEED=${testSeed()})`, async () => {
+  await run('all')
+  const whole = filesOf('all')
+  const random = createRandom(testSeed())
+  for (let round = 0; round < 6; round++) {
+    rmSync(join(folder, 'cut'), { recursive: true, force: true })
+    const stop = new AbortController()
+    let left = 1 + random.below(4)
+    class Killed extends Error {}
+    const onRange = () => {
+      if (--left === 0) throw new Killed()
+    }
+    await expect(run('cut', { onRange, signal: stop.signal })).rejects.toThrow(Killed)
+    // As after a kill between the files of a range, and within one.
+    const [some] = filesOf('cut').keys()
+    const table = some!.split('/')[0]!
+    cpSync(join(folder, 'cut', some!), join(folder, 'cut', table, 'orphan.parquet'))
+    writeFileSync(join(folder, 'cut', table, 'x.parquet.unfinished'), 'half')
+    await run('cut')
+    expect(filesOf('cut')).toEqual(whole)
+    expect(existsSync(join(folder, 'cut', table, 'x.parquet.unfinished'))).toBe(false)
+  }
+})
+
+it('has the tables and versions that are asked for, and refuses another export in its folder', async () => {
+  const manifest = await run('some', { only: ['blocks', 'balances'], from: 1_000n, to: 1_500n })
+  expect([manifest.ranges[0]!.first, manifest.ranges.at(-1)!.last]).toEqual(['1000', '1500'])
+  expect(readdirSync(join(folder, 'some')).sort()).toEqual(['balances', 'blocks', 'manifest.json'])
+  await expect(run('some')).rejects.toThrow(/other tables/)
+  await expect(run('some', { only: ['blocks', 'balances'], from: 999n })).rejects.toThrow(/begins at version 1000/)
+  const more = await run('some', { only: ['blocks', 'balances'], to: 1_600n })
+  expect(more.ranges.at(-1)).toMatchObject({ first: '1501', last: '1600' })
+})
+
+it('follows a store, and takes back what a truncation cut', async () => {
+  const path = join(folder, 'growing')
+  cpSync(join(folder, 'store'), path, { recursive: true })
+  const reader = openStateEngineReader({ path })
+  await run('grown', { engine: reader })
+  const before = reader.ledger!.latestVersion
+  const writer = openStateEngine({ path })
+  await writer.truncateTo(before - 100n)
+  const { block } = writer.blockAt(before - 100n)
+  const next = { height: block.height + 1n, epoch: block.epoch, timestampUsec: block.timestampUsec + 1n }
+  await writer.commit([{ version: before - 99n, block: next, writes: [[Uint8Array.of(2, 1, 7), Uint8Array.of(1)]] }], {
+    chainId: writer.ledger!.chainId,
+  })
+  const manifest = await run('grown', { engine: reader })
+  expect(manifest.ranges.at(-1)!.last).toBe(String(before - 99n))
+  const rows = await query(
+    'grown',
+    `SELECT max(version) AS last, count(*) AS n FROM $writes WHERE version > ${before - 100n}`,
+  )
+  expect(rows).toEqual([{ last: String(before - 99n), n: '1' }])
+  const stop = new AbortController()
+  const ranges: string[] = []
+  const following = run('grown', {
+    engine: reader,
+    followMs: 5,
+    signal: stop.signal,
+    onRange: ({ last }) => {
+      ranges.push(last)
+      if (ranges.length === 2) stop.abort()
+    },
+  })
+  for (let at = 98n; at > 96n; at--) {
+    const seen = ranges.length
+    await writer.commit([{ version: before - at, writes: [[Uint8Array.of(2, 1, 7), Uint8Array.of(Number(at))]] }], {
+      chainId: writer.ledger!.chainId,
+    })
+    await expect.poll(() => ranges.length).toBeGreaterThan(seen)
+  }
+  await following
+  expect(ranges).toEqual([String(before - 98n), String(before - 97n)])
+  await writer.close()
+  await reader.close()
+})

@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { constants, zstdCompressSync } from 'node:zlib'
+import { moveDurably } from '@ledger-state/core/files'
+import { fileWriter, ParquetWriter } from 'hyparquet-writer'
+import type { TableRows } from './tables.js'
+
+/** Rows of a row group, whose statistics a query can skip it by. */
+const ROWS_OF_GROUP = 20_000
+const LEVEL = { params: { [constants.ZSTD_c_compressionLevel]: 3 } }
+/** Ending of a file's name until the file is whole. */
+export const UNFINISHED = '.unfinished'
+
+export interface TableFile {
+  readonly rows: number
+  readonly bytes: number
+  readonly sha256: string
+}
+
+/** Writes rows as a Parquet file, which gets its name only once it is whole and on the disk. */
+export async function writeTableFile(path: string, rows: TableRows): Promise<TableFile> {
+  mkdirSync(dirname(path), { recursive: true })
+  const draft = path + UNFINISHED
+  rmSync(draft, { force: true })
+  const writer = new ParquetWriter({
+    writer: fileWriter(draft),
+    schema: rows.toSchema(),
+    codec: 'ZSTD',
+    compressors: { ZSTD: (input) => zstdCompressSync(input, LEVEL) },
+    createdBy: 'ledger-state',
+    // Whole addresses, so that an equal one is found in the only group that may have it.
+    statisticsTruncateLength: 66,
+  })
+  await writer.write({ columnData: rows.toColumns(), rowGroupSize: ROWS_OF_GROUP })
+  await writer.finish()
+  const content = readFileSync(draft)
+  await moveDurably(draft, path)
+  return { rows: rows.count, bytes: content.length, sha256: createHash('sha256').update(content).digest('hex') }
+}
