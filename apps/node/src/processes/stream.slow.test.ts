@@ -116,7 +116,7 @@ const mirroredLast = (rows: readonly string[]) => Math.max(...rows.map((one) => 
 
 it('the three lines of docs/api.md make webhooks of the stream, and continue after a crash', async () => {
   const document = readFileSync(new URL('../../../../docs/api.md', import.meta.url), 'utf8')
-  const lines = /```sh\n(curl -sN .*?)\n```/s.exec(document)![1]!
+  const lines = /```bash\n(curl -sN .*?)\n```/s.exec(document)![1]!
   expect(lines.split('\n').length).toBe(3)
   const node = await bed.start()
   bed.grow(5)
