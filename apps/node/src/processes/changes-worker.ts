@@ -31,4 +31,4 @@ function ownBytes([key, value]: ChangePage['versions'][number]['writes'][number]
   return [copyBytes(key), value && copyBytes(value)] as const
 }
 
-serveRequests(answer, { onClose: () => engine.close() })
+serveRequests(answer)
