@@ -23,9 +23,7 @@ const processes = [
   'tree-process',
   'audit-process',
   'changes-worker',
-].map((name) =>
-  join(root, 'src/processes', `${name}.ts`),
-)
+].map((name) => join(root, 'src/processes', `${name}.ts`))
 
 /**
  * All but `main.js` lies in `dist/processes`: modules find processes and threads beside themselves, as in the sources.
