@@ -88,7 +88,7 @@ afterAll(() => {
 const workFolders = () => readdirSync(folder).filter((name) => name.startsWith('ledger-state-bench-'))
 
 describe(`a run of ${TRIED.join(', ')} (TEST_SEED=${testSeed()})`, () => {
-  it('succeeds, prints what it takes, and removes its work folder', () => {
+  it('succeeds, prints its estimates, and removes its work folder', () => {
     expect(outcome.stderr).toMatch(/scale tiny: up to +time +memory +disk/)
     expect(outcome.status, outcome.stderr).toBe(0)
     expect(workFolders()).toEqual([])
@@ -146,7 +146,7 @@ describe(`a run of ${TRIED.join(', ')} (TEST_SEED=${testSeed()})`, () => {
     expect(readFileSync(join(folder, 'again/report.html'), 'utf8')).toBe(page)
   })
 
-  it('writes what was measured before a suite failed', { timeout: PATIENCE_MS }, () => {
+  it('writes the measurements made before a suite failed', { timeout: PATIENCE_MS }, () => {
     const [source, out] = [join(folder, 'damaged'), join(folder, 'failed')]
     mkdirSync(source)
     writeFileSync(join(source, 'transaction.manifest'), '{')
@@ -208,7 +208,7 @@ describe('stores that are kept', () => {
 })
 
 describe('the command line', () => {
-  it('prints help and estimates, and refuses what it does not know', () => {
+  it('prints help and estimates, and refuses unknown arguments', () => {
     expect(run('--help').stdout).toContain('Usage: pnpm bench')
     expect(run('--list', '--scale', 'large').stdout).toMatch(/lookup +150 min/)
     expect(run('nonsense')).toMatchObject({ status: 2, stderr: expect.stringMatching(/unknown suite "nonsense"/) })

@@ -46,7 +46,7 @@ it.each(['busy', 'lost'] as const)('asks again while the node is %s, until it an
   await page().hides('asking again')
 })
 
-it('keeps what was read while the node is lost', async () => {
+it('keeps its content while the node is lost', async () => {
   await page().goTo('/resource/0xcafe/0xcafe::shop::Shop')
   await page().shows('Corner shop')
   page().answers('lost')

@@ -29,7 +29,7 @@ it('a SizedCache answers with the newest value of a key or with nothing, and nev
   )
 })
 
-it('a SizedCache keeps what is used and evicts what is not, by keys that come twice', () => {
+it('a SizedCache keeps used entries and evicts the others, by keys that come twice', () => {
   const cache = new SizedCache<string>(160)
   cache.set('used', 'value', 10)
   cache.set('unused', 'value', 10)

@@ -74,7 +74,7 @@ async function answersOf(snapshot: AsyncSnapshot): Promise<unknown[]> {
 }
 
 describe('a snapshot', () => {
-  it('answers what it answered at first, whatever is committed and cut off above it', async () => {
+  it('gives the same answers as at first after any commit or truncation above its version', async () => {
     await fc.assert(
       fc.asyncProperty(steps, fc.nat(), fc.nat(), async (steps, at, cut) => {
         await using engine = createMemoryEngine()
@@ -98,7 +98,7 @@ describe('a snapshot', () => {
     )
   })
 
-  it('refuses what was cut off below its latest version', async () => {
+  it('refuses to read after a truncation below its latest version', async () => {
     await using engine = await engineUpTo(3n)
     const snapshot = await engineToAsync(engine).snapshot()
     await engine.truncateTo(1n)
@@ -225,7 +225,7 @@ describe('engineToAsync', () => {
     expect(() => engine.ledger).toThrow(expect.objectContaining({ code: 'store_closed' }))
   })
 
-  it('makes an engine whose reads are promises, and names what it refuses', async () => {
+  it('makes an engine whose reads are promises, and names the engines that it refuses', async () => {
     await using engine = await engineUpTo(0n)
     const asyncEngine = engineToAsync(engine)
     expect([engine.kind, asyncEngine.kind]).toEqual(['sync', 'async'])

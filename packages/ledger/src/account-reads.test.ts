@@ -132,7 +132,7 @@ describe.skipIf(!hasSharedData).each(Object.entries(SOURCES))('account reads of 
     )
   })
 
-  it('list what is read one by one', () => {
+  it('list the same values as single reads', () => {
     fc.assert(
       fc.property(place(), ({ address, version }) => {
         const state = ledger.at(version)
@@ -199,7 +199,7 @@ describe('a page of a listing', () => {
   const HOME = parseAddress('0xcafe')
   const marker = (at: number): Write => [resourceKey(HOME, parseStructTag(`0x1::m::Marker${at}`)), Uint8Array.of(0)]
 
-  it('reads what it shows, wherever it starts, also between kinds that alternate', async () => {
+  it('reads only the entries that it shows, wherever it starts, also between kinds that alternate', async () => {
     // Modules and resources, alternating, with paths of the same lengths.
     const modules = Array.from({ length: 500 }, (_, at): Write => {
       return [moduleKey(HOME, `module_with_a_name_as_long_as_a_type${at}`), Uint8Array.of(0)]

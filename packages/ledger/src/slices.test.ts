@@ -219,7 +219,7 @@ it('a slice knows all of the accounts and tables that it was asked for, at every
   )
 })
 
-it('tables join from the version on in which a kept value holds them and says what they are, at any depth', async () => {
+it('tables join from the version on in which a kept value holds them and gives their types, at any depth', async () => {
   await fc.assert(
     fc.asyncProperty(
       randomLedgers,

@@ -100,7 +100,7 @@ describe('a waypoint that is more than a thousand epochs old', () => {
     expect(reads.from[0]).toBe(waypoint)
   })
 
-  it('is gone on with where a read failed: what was reached is kept', async () => {
+  it('continues after a failed read, and keeps the epochs that it had reached', async () => {
     const reached: ReachedEpoch[] = []
     const cut = counted(1)
     const answer = await answerFrom(undefined)
@@ -136,7 +136,7 @@ describe('a waypoint that is more than a thousand epochs old', () => {
     await expect(work).rejects.toMatchObject({ code })
   })
 
-  it('says what the node answered in place of ends of epochs', async () => {
+  it("quotes the node's answer if that has no ends of epochs", async () => {
     const answer = await answerFrom(undefined)
     const unknown = `${2 * EPOCHS - 21}:${'0'.repeat(64)}`
     await expect(readHere(unknown)).rejects.toMatchObject({

@@ -235,7 +235,7 @@ describe('verifyRead', () => {
     }
   })
 
-  it.each(cases)('refuses what no proof covers in an answer about $question.kind of $url', async (one) => {
+  it.each(cases)('refuses parts of an answer about $question.kind of $url that no proof covers', async (one) => {
     const body = (await answerTo(one)).toString()
     const value = body.slice('{"value":'.length, body.indexOf(',"proof":'))
     const rest = body.slice(body.indexOf(',"proof":'))

@@ -58,7 +58,7 @@ function printModule(bytecode: Uint8Array): string {
 const MODULE_PATH = /^\/v1\/accounts\/([^/]+)\/module\/(\w+)(?:\?ledger_version=(\d+))?$/
 
 describe.skipIf(!hasSharedData)('the ABI of a module', () => {
-  it.each(cases)('is what nodes print: $id', ({ bytecode, abi }) => {
+  it.each(cases)('equals the ABI that nodes print: $id', ({ bytecode, abi }) => {
     expect(JSON.stringify(moduleAbi(readModuleInterface(hexToBytes(bytecode))))).toBe(JSON.stringify(abi))
   })
 
@@ -82,7 +82,7 @@ describe.skipIf(!hasSharedData)('the ABI of a module', () => {
     expect(modules).toBe(count)
   })
 
-  it.each(kit.sources)('is what the conformance kit expects of $area', async ({ area, serve }) => {
+  it.each(kit.sources)('equals the ABI that the conformance kit expects of $area', async ({ area, serve }) => {
     const versions = await readVersions(sharedPath(serve.replace(/^shared\//, '')))
     let answered = 0
     for (const { id, area: areaOfRequest, path, headers, expect: expected } of kit.requests) {

@@ -15,7 +15,7 @@ const PATIENCE = { patienceMs: 60_000, writePatienceMs: 300_000 }
 let cluster: CitusCluster
 let proxy: TcpProxy
 
-describe.skipIf(CITUS_MISSING !== undefined)(`what readers see, ${ON_CITUS}`, () => {
+describe.skipIf(CITUS_MISSING !== undefined)(`reads, ${ON_CITUS}`, () => {
   beforeAll(async () => {
     cluster = await startCitus({ workers: 2 })
     proxy = await startTcpProxy(cluster.portOf('worker-1'))
@@ -83,7 +83,9 @@ describe.skipIf(CITUS_MISSING !== undefined)(`what readers see, ${ON_CITUS}`, ()
     await engine.close()
   })
 
-  it('is what a user without any right on the cluster commits, who owns the store', { timeout: 300_000 }, async () => {
+  it('has the commits of a user without any right on the cluster, who owns the store', {
+    timeout: 300_000,
+  }, async () => {
     await removeStore(cluster.url)
     await cluster.sql('CREATE ROLE owner LOGIN')
     await cluster.sql('GRANT CREATE ON DATABASE postgres TO owner')

@@ -164,7 +164,7 @@ describe('a truncation whose connection is cut', () => {
 })
 
 describe.runIf(isSlowRun)('a server that is killed', () => {
-  it('keeps what was committed, and serves again by itself', async () => {
+  it('keeps all commits, and serves again by itself', async () => {
     const engine = await open()
     const reader = await openReader()
     await engine.commit(versionsFrom(0n, 3), CHAIN)
@@ -273,7 +273,7 @@ describe('two writers', () => {
   })
 })
 
-describe('what is wrong', () => {
+describe('errors', () => {
   it.each([
     ['http://user@host/db', 'invalid_argument', /begin with postgres:/],
     ['postgres://user:se cret@[::::/db', 'invalid_argument', /cannot be parsed/],

@@ -16,7 +16,7 @@ const metadata = fc.record({
 const note = fc.record({ metadata: fc.option(metadata, { nil: undefined }), isCreation: fc.boolean() })
 
 describe('the annotation of a value', () => {
-  it('says of any write what it was given', () => {
+  it('returns for any write the annotation that it was given', () => {
     fc.assert(
       fc.property(note, (given) => {
         const annotation = noteToAnnotation(given)

@@ -151,7 +151,7 @@ describe.each([
   ['Node', nodeInflate],
   ['any runtime', portableInflate],
 ])('inflating on %s', (_, inflate) => {
-  it('gives back what was deflated with the dictionary, and takes no more memory than was asked for', () => {
+  it('gives back everything deflated with the dictionary, and uses no more memory than requested', () => {
     const bytes = fc.array(fc.constantFrom(...Array.from(TRANSACTION_DICTIONARY.subarray(0, 300)), 255), {
       maxLength: 3_000,
     })

@@ -31,7 +31,7 @@ function hashOf(versions: readonly VersionWrites[], batch = versions.length): Bu
 }
 
 describe('the hash of all writes', () => {
-  it('is the same for what a store was given and for what it holds, in whatever batches and order of keys', async () => {
+  it('is the same for the given writes and for the stored ones, with any batches and order of keys', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(versionWrites, { minLength: 1, maxLength: 12 }),
@@ -52,7 +52,7 @@ describe('the hash of all writes', () => {
     )
   })
 
-  it('leaves out what a slice counts, as stores commit at different versions', () => {
+  it('leaves out the counts of a slice, as stores commit at different versions', () => {
     const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
     const write: Write = [Buffer.from('k'), Buffer.from('v')]
     const counted: Write = [SLICE_LEFT_OUT_KEY, Buffer.from('count')]

@@ -281,7 +281,7 @@ describe('a replica', () => {
     },
   )
 
-  it('begins with a snapshot, and then holds what its source holds, commit by commit', async () => {
+  it('begins with a snapshot, and then equals its source, commit by commit', async () => {
     const replica = await openReplica('replica')
     expect(everything(replica)).toEqual(everything(source))
     const following = follow(replica)
@@ -484,7 +484,7 @@ describe('the feed', () => {
     })
   })
 
-  it('refuses what is not there', async () => {
+  it('refuses missing files', async () => {
     const statuses = async (...paths: string[]) =>
       await Promise.all(paths.map(async (path) => (await ask(path)).status))
     expect(await statuses('/feed', '/feed?from=x', '/feed?from=0', '/feed?from=31')).toEqual([400, 400, 410, 404])

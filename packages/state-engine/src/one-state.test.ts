@@ -93,30 +93,34 @@ describe('readers that are stopped at any of their steps while the writer contin
   const stops = isSlowRun ? Array.from({ length: 12 }, (_, at) => 2 * at + 1 + (SEED % 2)) : [1, 2, 3, 5, 8]
   const lengths = isSlowRun ? Array.from({ length: scaledRounds(2) }, (_, at) => 100 * at + 3 + (SEED % 100)) : [47]
 
-  it.each(TABLES)('say what the store held at one moment, with a memtable of %s bytes', TIMEOUT, async (memtable) => {
-    const random = createRandom(SEED)
-    for (const length of lengths) {
-      const offset = random.below(length)
-      await direct(
-        memtable,
-        stops.map(() => AT_CALLS),
-        ({ writer, readers }) => {
-          const delayed = readers.map((reader) => new Delayed(reader, writer))
-          const when = (place: number) => `stopped at step ${stops[place]} for ${length} steps, TEST_SEED=${SEED}`
-          for (let at = 0; !writer.isIdle; at++) {
-            if (at % length === offset) {
-              for (const [place, one] of delayed.entries()) {
-                if (at >= length) one.expectReport(when(place))
-                one.begin({ kind: 'report' }, stops[place]!)
+  it.each(TABLES)(
+    'give the state of the store at one moment, with a memtable of %s bytes',
+    TIMEOUT,
+    async (memtable) => {
+      const random = createRandom(SEED)
+      for (const length of lengths) {
+        const offset = random.below(length)
+        await direct(
+          memtable,
+          stops.map(() => AT_CALLS),
+          ({ writer, readers }) => {
+            const delayed = readers.map((reader) => new Delayed(reader, writer))
+            const when = (place: number) => `stopped at step ${stops[place]} for ${length} steps, TEST_SEED=${SEED}`
+            for (let at = 0; !writer.isIdle; at++) {
+              if (at % length === offset) {
+                for (const [place, one] of delayed.entries()) {
+                  if (at >= length) one.expectReport(when(place))
+                  one.begin({ kind: 'report' }, stops[place]!)
+                }
               }
+              writer.go(1)
             }
-            writer.go(1)
-          }
-          for (const [place, one] of delayed.entries()) one.expectReport(when(place))
-        },
-      )
-    }
-  })
+            for (const [place, one] of delayed.entries()) one.expectReport(when(place))
+          },
+        )
+      }
+    },
+  )
 
   it.each(TABLES)('say the same if all continue by turns, with a memtable of %s bytes', TIMEOUT, async (memtable) => {
     const random = createRandom(SEED)

@@ -90,7 +90,7 @@ describe('openStateEngine', () => {
     await once(elsewhere, 'close')
   })
 
-  it('says what is wrong with its options, and with a folder for a snapshot', async () => {
+  it('names the faults of its options, and of a folder for a snapshot', async () => {
     const wrong = (message: RegExp) =>
       expect.objectContaining({ code: 'invalid_argument', message: expect.stringMatching(message) })
     const { path } = folder
@@ -312,7 +312,7 @@ describe('openStateEngineReader', () => {
     await reader.close()
   })
 
-  it.runIf(isSlowRun)('sees in another process what the writer committed and pruned', async () => {
+  it.runIf(isSlowRun)('sees in another process the commits and prunes of the writer', async () => {
     const engine = openStateEngine({ path: folder.path })
     await engine.commit([record(0, [[bytes('k'), bytes('v0')]], 0)], CHAIN)
     const watch = `

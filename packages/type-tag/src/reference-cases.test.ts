@@ -8,7 +8,7 @@ import { typeTagToText } from './type-tag.js'
 const cases = referenceCases('type_tag').filter(({ expect: expected }) => expected.kind !== 'fungible_asset')
 
 describe.skipIf(!hasSharedData)('parseTypeTag', () => {
-  it.each(cases)('gives what the reference case $id says', ({ input, expect: expected }) => {
+  it.each(cases)('gives the result of the reference case $id', ({ input, expect: expected }) => {
     if (expected.ok) {
       expect(typeTagToText(parseTypeTag(input.text))).toBe(expected.canonical)
     } else if (input.context === 'asset_type_path') {

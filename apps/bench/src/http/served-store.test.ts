@@ -38,7 +38,7 @@ afterAll(async () => {
 })
 
 describe('the store that is served', () => {
-  it.each([GET_BALANCE, POST_ITEM, POST_BATCH])('has what is asked for: $name', async ({ makeRequest }) => {
+  it.each([GET_BALANCE, POST_ITEM, POST_BATCH])('has the requested data: $name', async ({ makeRequest }) => {
     // Throws if the status is not 200.
     const { body } = await sampleAnswer(port, makeRequest)
     expect(body).not.toBe('')

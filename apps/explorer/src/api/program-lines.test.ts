@@ -34,7 +34,7 @@ it('the page writes a call of a view for curl, ts-sdk and the command line', () 
   )
 })
 
-it('the page quotes what a shell would read otherwise', () => {
+it('the page quotes characters that a shell would interpret', () => {
   const body = JSON.stringify({ key_type: '0x1::string::String', value_type: 'u8', key: "it's" })
   const request = { path: '/tables/0x7/item', body }
   expect(toCurl('http://n', request)).toContain(`"key":"it'\\''s"`)

@@ -67,7 +67,7 @@ it('the disassembler prints variants of enums, phantom parameters and types with
   ])
 })
 
-it('the disassembler refuses what is not a module', () => {
+it('the disassembler refuses bytes that are no module', () => {
   expect(() => disassemble('0xa11ceb0bffff')).toThrow()
 })
 

@@ -39,7 +39,7 @@ describe('followedFrom', () => {
   })
 })
 
-it('parseFollowed leaves out what is not a waypoint', () => {
+it('parseFollowed leaves out lines that are no waypoints', () => {
   const text = JSON.stringify({ [waypoint(1)]: waypoint(2), [waypoint(3)]: '4', five: waypoint(6) })
   expect([...parseFollowed(text)]).toEqual([[waypoint(1), waypoint(2)]])
   for (const other of [null, '', '{', 'null', '[]', '7']) expect(parseFollowed(other).size).toBe(0)

@@ -19,7 +19,7 @@ const answer = {
 const absent = { failure: { kind: 'absent', message: '' } } as const
 const busy = { failure: { kind: 'overloaded', message: '' } } as const
 
-describe('what a view shows', () => {
+describe('the shown values of a view', () => {
   it('is the data of a resource, or the value itself, or that there is none', () => {
     const resource = { kind: 'resource', address: '0x1', type: '0x1::a::B' } as const
     const item = { kind: 'raw_table_item', handle: '0x1', key: new Uint8Array(1) } as const

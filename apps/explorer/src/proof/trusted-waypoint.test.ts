@@ -19,7 +19,7 @@ describe('trustedWaypoint', () => {
     expect(trustedWaypoint('77', null, '9')).toBe(undefined)
   })
 
-  it('is what the visitor chose for the chain, until that is taken back', () => {
+  it("is the visitor's choice for the chain, until that is taken back", () => {
     chooseWaypoint('1', `8:${HASH}`)
     expect(trustedWaypoint('1', genesis, '9')).toEqual({ waypoint: `8:${HASH}`, saidBy: 'visitor' })
     expect(trustedWaypoint('77', genesis, '9')).toMatchObject({ saidBy: 'node' })
@@ -29,7 +29,7 @@ describe('trustedWaypoint', () => {
 })
 
 describe('parseChosen', () => {
-  it('keeps what is a waypoint', () => {
+  it('keeps a valid waypoint', () => {
     expect(parseChosen(`{"1":"7:${HASH}","2":"7","3":4}`)).toEqual({ 1: `7:${HASH}` })
     for (const text of [null, '', '{', 'null', '[]', '"x"', '7']) expect(parseChosen(text)).toEqual({})
     expect([`7:${HASH}`, `7:${HASH}0`, `-7:${HASH}`, `7:${HASH.toUpperCase()}`, HASH].map(isWaypoint)).toEqual([

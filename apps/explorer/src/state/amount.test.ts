@@ -23,7 +23,7 @@ it('digits stand in groups of three', () => {
   expect(formatAmount('100000000', 8)).toBe('1')
 })
 
-it('a time is in UTC; genesis has none, and what no date can be stays a number', () => {
+it('a time is in UTC; genesis has none, and a number beyond all dates stays a number', () => {
   expect(formatMicroseconds('1735691100000000')).toBe('2025-01-01 00:25:00 UTC')
   expect(formatMicroseconds('0')).toBe('genesis')
   expect(formatMicroseconds('8640000000000000001')).toBe('8\u2009640\u2009000\u2009000\u2009000\u2009000\u2009001 µs')

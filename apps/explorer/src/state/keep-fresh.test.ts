@@ -50,7 +50,7 @@ it('keepFresh loads once while the ledger stands still', async () => {
   expect(loads).toBe(1)
 })
 
-it('keepFresh loads again after the ledger grew, with a rest of ten times what the last load took, and never twice at a time', async () => {
+it('keepFresh loads again after the ledger grew, with a rest of ten times the last load, and never twice at a time', async () => {
   start()
   await vi.advanceTimersByTimeAsync(50)
   for (let version = 2; version < 10; version++) newest.value = head(version)

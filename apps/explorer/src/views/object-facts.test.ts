@@ -4,7 +4,7 @@ import { ALICE, ASSET, CUPS, HOSTILE } from '../../testing/page-ledger.ts'
 
 const page = openedPage()
 
-it('shows what an asset is, and who owns it, with its texts as text', async () => {
+it('shows the kind of an asset and its owner, with its texts as text', async () => {
   await page().goTo(`/account/${ASSET}`)
   await page().shows(
     `Fungible asset ${HOSTILE}`,

@@ -162,7 +162,7 @@ describe('the command line', () => {
     expect(refused).toMatchObject({ message: expect.not.stringMatching(/\n|secret/) })
   })
 
-  it('answers what it refuses on standard error, with status 2', () => {
+  it('prints refusals on standard error, with status 2', () => {
     expect(bed.run('serve', '--data-dir')).toEqual({
       status: 2,
       stdout: '',

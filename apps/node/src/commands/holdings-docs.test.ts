@@ -36,7 +36,7 @@ it('docs/holdings.md has commands for its four use cases', () => {
   expect(commands.length).toBeGreaterThan(4)
 })
 
-it.each(commands)('prints what the documentation says: $command', ({ command, printed }) => {
+it.each(commands)('prints the output of the documentation: $command', ({ command, printed }) => {
   const [node, program] = bed.commandLine()
   const { status, stdout, stderr } = spawnSync(
     'bash',

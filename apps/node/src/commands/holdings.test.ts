@@ -28,7 +28,7 @@ function lines(...words: string[]): string[] {
   return stdout.trimEnd().split('\n')
 }
 
-it('a store without the index names the command that builds it, and the copy has what an ingest would have written', () => {
+it('a store without the index names the command that builds it, and the copy has the same rows as an ingest', () => {
   const plain = ['--data-dir', bed.at('plain')]
   const copy = ['--data-dir', bed.at('copy')]
   const indexed = ['--data-dir', bed.at('indexed')]
@@ -78,7 +78,7 @@ it('an export has no index, and whoever ingests it derives the same', () => {
   expect(lines(...words, bed.at('again'))).toEqual(lines(...words, bed.at('indexed')))
 })
 
-it('the changes of an account add up to what it holds, in both orders', () => {
+it('the changes of an account add up to its balance, in both orders', () => {
   const store = ['--data-dir', bed.at('indexed')]
   const [head, ...changes] = lines(
     'history',

@@ -36,7 +36,7 @@ const ingest = (path: string, ...options: string[]) => bed.ingest(path, 'store',
 const info = () => bed.info('store')
 
 describe('ingest of a feed', () => {
-  it('skips what the store has, resumes with what follows, and stops at --to', async () => {
+  it('skips the versions of the store, resumes with the next ones, and stops at --to', async () => {
     expect(ingest(feed(FEED_HEADER, ...feedRows(0, 50)), '--to', '29')).toMatchObject({
       status: 0,
       stderr: expect.stringContaining('30 versions'),

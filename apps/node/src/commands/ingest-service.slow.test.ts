@@ -47,7 +47,7 @@ describe('ingest of the backup service of a node that prunes', () => {
     expect(await bed.digest('store')).toBe(await bed.digest('whole'))
   })
 
-  it('refuses in one line what was before, by version and by time, says what it has, and leaves no store', async () => {
+  it('refuses earlier versions and times in one line, names the available ones, and leaves no store', async () => {
     const timeOf = (epoch: number) => new Date(Number(endings[epoch]!.timestampUsec! / 1_000n)).toISOString()
     for (const since of [BASE - 1, timeOf(2)]) {
       const { status, stderr } = await ingesting('store', ...window(since))

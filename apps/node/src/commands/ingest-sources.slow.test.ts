@@ -186,7 +186,7 @@ describe('the ingest of a backup', () => {
     )
   })
 
-  it('stops at a damaged chunk, names it, keeps what precedes it, and resumes once it is repaired', async () => {
+  it('stops at a damaged chunk, names it, keeps the versions before it, and resumes once it is repaired', async () => {
     writeBackup(chain, bed.at('backup'), { gzip: false })
     const chunk = bed.at('backup/transaction_50-.ab12/75-.chunk')
     const whole = readFileSync(chunk)

@@ -99,7 +99,7 @@ describe('ingest --since', () => {
     expect((await bed.info('store')).base_version).toBe(String(BASE))
   })
 
-  it('says with --dry-run what it takes, and leaves nothing', async () => {
+  it('prints the sizes with --dry-run, and leaves nothing', async () => {
     const { status, stdout } = await ingesting('store', '--since', String(BASE), '--dry-run').outcome()
     expect([status, stdout]).toEqual([
       0,
@@ -170,7 +170,7 @@ describe('ingest --since', () => {
     expect(existsSync(bed.at('store/data.mdb'))).toBe(false)
   })
 
-  it('refuses a gap between stretches or chunks, and a state that is newer than asked for, and keeps what a store has', async () => {
+  it('refuses a gap between stretches or chunks, and a state that is newer than asked for, and keeps the versions of the store', async () => {
     const first = BASE + 1 - ((BASE + 1) % (4 * CHUNK))
     const held = String(first + 4 * CHUNK - 1)
     expect((await ingesting('store', '--since', String(BASE), '--to', held).outcome()).status).toBe(0)
@@ -198,7 +198,7 @@ describe('ingest --since', () => {
     expect(await bed.info('store')).toMatchObject({ base_version: String(BASE), ledger_version: held })
   })
 
-  it('names what answers in place of the bucket', async () => {
+  it('names the server that answers in place of the bucket', async () => {
     bucket.lists = false
     expect((await ingesting('store', '--since', '0').outcome()).stderr).toMatch(/cannot be listed without an account/)
     bucket.faultOf = () => htmlPage
@@ -303,7 +303,7 @@ describe('ingest --keep-chunks', () => {
 })
 
 describe('ingest --since that is killed', () => {
-  it('continues where it was, and fetches again only what was in flight', async () => {
+  it('continues where it stopped, and fetches only unfinished transfers again', async () => {
     const held = 15 * CHUNK
     bucket.faultOf = ({ key }) => (new RegExp(`/${held}-\\.chunk`).test(key) ? silence : undefined)
     const killed = ingesting('store', '--since', String(BASE))

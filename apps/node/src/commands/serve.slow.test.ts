@@ -56,7 +56,7 @@ it('prints only lines of JSON with --log-format json: of an ingest, of the log, 
 })
 
 describe('the command `serve`', () => {
-  it('creates an empty store with --create, answers 503 on it, and then serves what is ingested', async () => {
+  it('creates an empty store with --create, answers 503 on it, and then serves the ingested versions', async () => {
     const { program, address } = await bed.serve('serve', '--data-dir', bed.at('store'), '--create')
     expect((await fetch(`${address}/v1`)).status).toBe(503)
     expect(bed.ingest(feed(20), 'store').status).toBe(0)

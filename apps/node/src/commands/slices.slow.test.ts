@@ -38,7 +38,7 @@ describe('a slice', () => {
   }, 600_000)
   afterAll(() => bed.close())
 
-  it('answers what the whole ledger answers, in each recipe', () => {
+  it('gives the answers of the whole ledger, in each recipe', () => {
     const reads = COMMANDS.filter(([command]) => command !== 'ingest')
     expect(reads.length).toBe(3)
     for (const words of reads) {
@@ -116,7 +116,7 @@ describe('a slice', () => {
     })
   })
 
-  it('says what it does not know, with the option that would have kept it', () => {
+  it('says which data it does not know, with the option that would have kept it', () => {
     const { status, stderr } = bed.run('get', 'raw-item', PRICES, '0x01', '--data-dir', 'data/fund')
     expect(status).toBe(1)
     expect(stderr).toContain(`this store keeps only part of the ledger and does not have table ${PRICES}`)

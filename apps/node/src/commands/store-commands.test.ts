@@ -22,7 +22,7 @@ function onTerminal(...words: string[]): string {
 }
 
 describe('info --forecast', () => {
-  it('computes larger windows from what the store takes, also while it is written', async () => {
+  it('computes larger windows from the figures of the store, also while it is written', async () => {
     await bed.fill('store', 100)
     const engine = openStateEngine({ path: bed.at('store') })
     const { stats } = engine
@@ -41,7 +41,7 @@ describe('info --forecast', () => {
     await engine.close()
   })
 
-  it('says what it lacks if nothing was superseded', async () => {
+  it('says that it needs more versions if nothing was superseded', async () => {
     await bed.fill('store', 1)
     expect(bed.run('info', '--data-dir', 'store', '--forecast')).toMatchObject({
       status: 1,
@@ -162,7 +162,7 @@ describe('export', () => {
     expect(shown).toMatch(/copy.ndjson holds the state at version 500 \(\d+ entries\) and the 499 versions after it/)
   })
 
-  it.runIf(isSlowRun)('says what is wrong with the place where it is to write, and leaves nothing there', async () => {
+  it.runIf(isSlowRun)('says why it cannot write to the place, and leaves nothing there', async () => {
     await bed.fill('store', 100)
     const refused = (file: string) => {
       const { status, stderr } = bed.run('export', file, '--data-dir', 'store')

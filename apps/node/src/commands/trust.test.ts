@@ -32,7 +32,7 @@ describe('trust check', () => {
     })
   })
 
-  it('checks what came with an export or a snapshot from a given waypoint, since these name none', async () => {
+  it('checks the signatures of an export or a snapshot from a given waypoint, since these name none', async () => {
     await writeContradictedStore(bed.folder)
     expect(bed.run('export', 'all.ndjson', '--data-dir', 'store')).toMatchObject({ status: 0 })
     expect(bed.ingest('all.ndjson', 'copy')).toMatchObject({ status: 0 })

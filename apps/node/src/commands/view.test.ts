@@ -35,7 +35,7 @@ describe.skipIf(!hasSharedData)('view', () => {
     expect([supply.status, supply.stdout]).toEqual([0, expect.stringMatching(/^\["\d+"\]\n$/)])
   })
 
-  it('says what is wrong', async () => {
+  it('names each error', async () => {
     const outcomes = await Promise.all([
       view('0x1::coin::nothing'),
       view('coin'),

@@ -79,7 +79,7 @@ describe('readConfiguration', () => {
     expect(() => readConfiguration(file(content), {})).toThrow(message)
   })
 
-  it('takes what it prints', () => {
+  it('accepts its own output', () => {
     const given = readConfiguration(
       file({ retain: '18446744073709551615', 'data-dir': 'x', 'admin-listen': 'off' }),
       {},

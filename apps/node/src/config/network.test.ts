@@ -23,7 +23,7 @@ describe('findNetwork', () => {
     expect(findNetwork(fileOf(JSON.stringify(mine)))).toEqual(mine)
   })
 
-  it('says what is wrong with a name or a file, and which names there are', () => {
+  it('says why a name or a file is refused, and lists the names', () => {
     expect(() => findNetwork('moonnet')).toThrow(
       /"moonnet" is not one of mainnet, testnet, devnet .*did you mean mainnet\?/,
     )

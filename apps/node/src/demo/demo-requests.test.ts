@@ -48,7 +48,7 @@ describe('the views of the demonstration ledger', () => {
     return { status: answer.status, body: (await answer.json()) as unknown }
   }
 
-  it('quote what the reserves of the pool make it, at each version', async () => {
+  it('quote the prices that follow from the reserves of the pool, at each version', async () => {
     const quotes = new Set<unknown>()
     for (const version of [1_000, 1_500, 2_999]) {
       const reserves = await view('reserves', [], version)

@@ -180,7 +180,7 @@ it('a balance has its curve in a browser whose language is not a BCP 47 tag', as
 })
 
 describe('a table', () => {
-  it('finds an item by a form made from the type of its key, and marks what its changes changed', async () => {
+  it('finds an item by a form made from the type of its key, and marks the parts that each change changed', async () => {
     const page = await bed.open(
       '/table/0x7ab1e2?holder=0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15',
     )
@@ -195,7 +195,7 @@ describe('a table', () => {
 })
 
 describe('amounts', () => {
-  it('are in decimals in a resource, in what its changes changed, and in the differences of an account', async () => {
+  it('are in decimals in a resource, in its changes, and in the differences of an account', async () => {
     const store =
       '0x1::coin::CoinStore%3C0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::bean::Bean%3E'
     const page = await bed.open(`/resource/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab/${store}`)

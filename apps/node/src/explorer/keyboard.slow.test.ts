@@ -84,7 +84,7 @@ async function focus(page: Page, role: 'button' | 'link', name: string | RegExp)
 describe('the keyboard', () => {
   const parameter = (page: Page, name: string): string | null => new URL(page.url()).searchParams.get(name)
 
-  it('does what the pointer does with the parts of an account, and with what is folded', async () => {
+  it('works like the pointer for the parts of an account, and for folded ones', async () => {
     const page = await bed.open('/account/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab')
     await shows(page, 'Bean')
     await focus(page, 'link', 'Resources')
@@ -102,7 +102,7 @@ describe('the keyboard', () => {
     await shows(page, 'creation_num')
   })
 
-  it('does what the pointer does with a curve, its part, its points and its table', async () => {
+  it('works like the pointer for a curve, its part, its points and its table', async () => {
     const page = await bed.open(`/balance/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab/${APT}`)
     await page.locator('.uplot canvas').waitFor()
     await focus(page, 'button', 'by version')
@@ -135,7 +135,7 @@ describe('the keyboard', () => {
     expect(download.suggestedFilename()).toBe('balance.csv')
   })
 
-  it('does what the pointer does with the form of a key', async () => {
+  it('works like the pointer for the form of a key', async () => {
     const page = await bed.open(
       '/table/0x7ab1e2?holder=0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15',
     )
@@ -150,7 +150,7 @@ describe('the keyboard', () => {
     await expect.poll(() => parameter(page, 'key')).toBe('{"quay":1,"place":6}')
   })
 
-  it('does what the pointer does with the time machine, lines to copy, and a filter', async () => {
+  it('works like the pointer for the time machine, lines to copy, and a filter', async () => {
     const page = await bed.open('/account/0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15/changes')
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     await page.getByLabel('Version, time or block to go to').focus()
@@ -171,7 +171,7 @@ describe('the keyboard', () => {
     await expect.poll(() => parameter(page, 'at')).toBeNull()
   })
 
-  it('does what the pointer does with the link to the content, and a form of the API', async () => {
+  it('works like the pointer for the link to the content, and a form of the API', async () => {
     const page = await bed.open('/api/get_account')
     await shows(page, 'sequence number')
     await page.keyboard.press('Tab')

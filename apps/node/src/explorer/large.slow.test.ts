@@ -98,7 +98,7 @@ describe('a curve of a million changes', () => {
     )
   })
 
-  it('shows what is written while it is looked at', async () => {
+  it('shows new versions while it is open', async () => {
     const page = await bed.open(`/balance/${BUSY_ACCOUNT}/${BUSY_COIN}`, undefined, address)
     await page.locator('.uplot canvas').waitFor()
     await commitBusyCoin(engine, CHANGES, CHANGES + 100, () => 123_456_789n)

@@ -60,7 +60,7 @@ afterAll(async () => {
   await bed.close()
 })
 
-describe('what the page shows to programs', () => {
+describe('lines of the page for programs', () => {
   it('runs as lines of curl', async () => {
     for (const request of REQUESTS) {
       const line = toCurl(origin, request).replace(/^curl /, 'curl -sS --fail-with-body ')

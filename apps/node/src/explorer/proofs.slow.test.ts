@@ -70,7 +70,7 @@ describe('the proof of a value', () => {
     expect(faults).toEqual([])
   }
 
-  it('is verified in the browser, for a resource, an item, and what does not exist', async () => {
+  it('is verified in the browser, for a resource, an item, and a missing one', async () => {
     await onPage(async (page) => {
       for (const [path, text] of [
         [SCORE, HOLDS],
@@ -91,7 +91,7 @@ describe('the proof of a value', () => {
     })
   })
 
-  it('is shown next to the versions that are signed, the signers, and what contradicts them', async () => {
+  it('is shown next to the signed versions, the signers, and contradictions', async () => {
     await onPage(async (page) => {
       const shows = async (state: LedgerTrust, ...lines: readonly string[]) => {
         trust = state

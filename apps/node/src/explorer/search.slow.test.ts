@@ -85,7 +85,7 @@ const SEARCHES: readonly (readonly [string, readonly string[], RegExp])[] = [
   ['!', [], /^an address, a name of an asset, module, function or token, 0x…::module::Type/],
 ]
 
-it('the search offers what there is, and says what is not', async () => {
+it('the search offers the existing entries, and says which do not exist', async () => {
   const page = await bed.open('/')
   await shows(page, 'Where to begin')
   for (const [text, options, said] of SEARCHES) {
@@ -98,7 +98,7 @@ it('the search offers what there is, and says what is not', async () => {
   expect(await bed.closePages()).toEqual([])
 })
 
-it('what the search offers is opened by the keyboard alone', async () => {
+it('the entries of the search can be opened with the keyboard only', async () => {
   const page = await bed.open('/')
   await shows(page, 'Where to begin')
   await field(page).focus()

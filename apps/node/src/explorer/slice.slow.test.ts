@@ -19,7 +19,7 @@ describe('the home of a store that keeps a slice', () => {
   })
   afterAll(() => bed?.close())
 
-  it('says what was asked for, who belongs to it, and what lies outside', async () => {
+  it('states its specification, its members, and the excluded data', async () => {
     const page = await bed.browser.newPage({ viewport: { width: 360, height: 740 }, locale: 'en-US' })
     await page.goto(address)
     await page.getByText('a slice: what belongs to 1 account, 1 type').waitFor()

@@ -78,7 +78,7 @@ for (const view of EXPLORER_VIEWS.filter((one) => one.name === 'balance' || SAMP
   })
 }
 
-it('what was read stays while the node is lost', async () => {
+it('the content stays while the node is lost', async () => {
   const page = await bed.open('/account/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab')
   await shows(page, '1\u2009399.002')
   await page.route(LEDGER, (route) => route.abort())
@@ -141,7 +141,7 @@ describe('where there is nothing', () => {
   }
 })
 
-it('the page of the operator says that the node is lost, keeps what it said, and asks again', async () => {
+it('the page of the operator says that the node is lost, keeps its content, and asks again', async () => {
   const page = await bed.open('/', undefined, bed.admin)
   await shows(page, 'reader-0')
   await page.route('**/-/history', (route) => route.abort())

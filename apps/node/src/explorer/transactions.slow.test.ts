@@ -22,7 +22,7 @@ const VIEWS = [
   ['the changes of an account', '/account/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab/changes'],
 ] as const
 
-it.each(VIEWS)('each change of %s leads to who made it and to what was called', async (_, path) => {
+it.each(VIEWS)('each change of %s leads to its sender and to the called function', async (_, path) => {
   for (const [look, options] of Object.entries({ wide: WIDE_LIGHT, narrow: NARROW_DARK })) {
     const page = await bed.open(path, options)
     const transaction = page.locator('.transaction').first()

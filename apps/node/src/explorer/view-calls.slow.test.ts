@@ -50,7 +50,7 @@ describe.skipIf(!hasSharedData)('the form of a view function (skipped without ..
     await page.close()
   })
 
-  it('says what is wrong with a call', async () => {
+  it('says why a call fails', async () => {
     const page = await bed.browser.newPage({ locale: 'en-US' })
     const shown = async (call: string, text: string) => {
       await page.goto(`${address}/view/${call}`)

@@ -96,7 +96,7 @@ describe('PaceMeter', () => {
 })
 
 describe('the progress of an ingest', () => {
-  it('on a terminal says what is fetched before anything is ingested, and is one line of its width', () => {
+  it('on a terminal says how much is fetched before anything is ingested, and is one line of its width', () => {
     const { stream, taken } = terminal(80)
     const { source, at } = sourceAt(ofVersions(0, 0))
     const progress = createIngestProgress(stream, 'ingesting', source)

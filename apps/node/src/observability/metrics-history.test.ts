@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { MetricsHistory } from './metrics-history.js'
 
-it('a MetricsHistory adds up the labels of what is drawn, and forgets what is older than an hour', () => {
+it('a MetricsHistory adds up the labels of the drawn metrics, and drops points older than an hour', () => {
   const history = new MetricsHistory()
   const text = [
     '# HELP ledger_state_latest_version Newest.',

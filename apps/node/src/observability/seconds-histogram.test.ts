@@ -13,7 +13,7 @@ async function expectSameReports(ours: Registry, theirs: Registry): Promise<void
   expect({ ...(await json(ours)), values: [] }).toEqual({ ...(await json(theirs)), values: [] })
 }
 
-it('a SecondsHistogram reports what a histogram of prom-client does', async () => {
+it('a SecondsHistogram reports the same lines as a histogram of prom-client', async () => {
   const ours = new Registry()
   const histogram = new SecondsHistogram({ ...COMMON, bucketsSeconds: BUCKETS_SECONDS }, ours)
   const theirs = new Registry()
@@ -37,7 +37,7 @@ it('a SecondsHistogram reports what a histogram of prom-client does', async () =
   await expectSameReports(ours, theirs)
 })
 
-it('a SecondsHistogram reports what a histogram of prom-client without labels does, also before the first observation', async () => {
+it('a SecondsHistogram reports the same lines as a histogram of prom-client without labels, also before the first observation', async () => {
   const ours = new Registry()
   const series = new SecondsHistogram({ ...COMMON, bucketsSeconds: BUCKETS_SECONDS }, ours).addSeries({})
   const theirs = new Registry()

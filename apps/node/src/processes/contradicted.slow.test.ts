@@ -20,7 +20,7 @@ afterEach(async () => {
   await bed.close()
 })
 
-it('a node whose store contradicts a signature serves only what is signed, and is not ready, until the rest is cut off', async () => {
+it('a node whose store contradicts a signature serves only signed versions, and is not ready, until the rest is cut off', async () => {
   await writeContradictedStore(bed.folder)
   node = await new NodeProcess({ dataDir: bed.at('store'), options: ['--readers', '2'] }).listening()
   const readiness = () => node!.readiness()

@@ -30,7 +30,7 @@ async function acceptedConnection(localAddress = '127.0.0.1'): Promise<Socket> {
 }
 
 describe('a dispatcher', () => {
-  it('that was paused reads what a reader has replied before it lets an offer expire', async () => {
+  it('that was paused reads the replies of a reader before it lets an offer expire', async () => {
     // Another process replies, so its reply waits in a pipe while this process is paused. It writes to the file what it
     // has written to the pipe.
     const folder = mkdtempSync(join(tmpdir(), 'dispatcher-'))

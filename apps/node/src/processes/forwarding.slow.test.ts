@@ -69,7 +69,7 @@ describe('a node that forwards', () => {
     expect(node.output).toContain(`${url}: the upstream serves chain 5; this is chain ${TRANSFER_CHAIN_ID}`)
   })
 
-  it('starts while its upstream is away, says so, and refuses only what it would forward', async () => {
+  it('starts while its upstream is away, says so, and refuses only requests that it would forward', async () => {
     const { dataDir } = await followChain(() => 0)
     const url = `http://127.0.0.1:${await freePort()}/v1`
     const node = await launch(dataDir, '--forward', url, '--forward-pruned').listening()

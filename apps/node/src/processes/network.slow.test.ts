@@ -133,7 +133,7 @@ describe('start --network --since', () => {
     await storeReaches(program, chain.latestVersion, 'ledger_version')
   })
 
-  it('keeps a slice of the window and of what it follows, as far as the whole is signed', async () => {
+  it('keeps a slice of the window and of later versions, as far as the whole is signed', async () => {
     const base = Number(chain.endings()[3]!.version)
     writeBackup(chain, root(), { chunk: 20, snapshot: { version: base, chunk: 20 } })
     writeAllEndings([0])
@@ -156,7 +156,7 @@ describe('start --network --since', () => {
     ])
   })
 
-  it('serves from the first block on while the window is being filled, and says who has what lies before it', async () => {
+  it('serves from the first block on while the window is being filled, and names a source of the versions before it', async () => {
     const base = Number(chain.endings()[3]!.version)
     writeBackup(chain, root(), { chunk: 20, snapshot: { version: base, chunk: 20 } })
     writeAllEndings([0])

@@ -55,7 +55,7 @@ describe('a program that has one address for all', () => {
     expect([...asked].sort()).toEqual(['GET /v1', 'GET /v1/transactions/by_hash/HASH', 'POST /v1/transactions'])
   })
 
-  it('gets what the fullnode says of a transaction that it does not take', async () => {
+  it("passes on the fullnode's reason for refusing a transaction", async () => {
     const { chain, url } = await serveBehind(0)
     const { Account, Aptos, AptosConfig, Ed25519PrivateKey, Network } = sdk5
     const aptos = new Aptos(new AptosConfig({ network: Network.LOCAL, fullnode: url }))

@@ -19,7 +19,7 @@ beforeEach(async () => {
 })
 afterEach(() => bed.close())
 
-it('a node that keeps a slice keeps what was asked for while it follows, and continues after a restart without the option', async () => {
+it('a node with a slice keeps its members while it follows, and continues after a restart without the option', async () => {
   bed.source.latest = 100
   const first = await bed.start({ options: bed.following('--only-table', STEADY_HANDLE) })
   await reaches(first, 100)

@@ -85,7 +85,7 @@ async function filledStore(versions: number, ...options: string[]): Promise<stri
 }
 
 describe('a store in a database', () => {
-  it('remembers that validators signed another ledger, until what is not signed is cut off', async () => {
+  it('remembers that validators signed another ledger, until the unsigned versions are cut off', async () => {
     const url = await emptyStore()
     await writeContradictedStore(bed.folder, () => openDatabaseWriter(url, true))
     const ingest = (source: string) => bed.run('ingest', source, '--store', url)
@@ -104,7 +104,7 @@ describe('a store in a database', () => {
     })
   })
 
-  it('keeps a slice, refuses another with the commands that make a wider one, which work, and says what it does not know', async () => {
+  it('keeps a slice, refuses another with the commands that make a wider one, which work, and names the unknown data', async () => {
     const url = await emptyStore()
     writeFileSync(bed.at('demo.ndjson'), await demoFeed(200n))
     const guarded = url.replace('postgres@', 'postgres:secret@')
@@ -298,7 +298,7 @@ describe('a store in a database', () => {
     },
   )
 
-  it('says what it holds, is pruned, and resumes', async () => {
+  it('prints its content, is pruned, and resumes', async () => {
     const url = await filledStore(100)
     const facts = () => JSON.parse(bed.run('info', '--json', '--store', url).stdout)
     expect(facts()).toMatchObject({ ledger_version: '99', oldest_ledger_version: '0', base: 'genesis' })

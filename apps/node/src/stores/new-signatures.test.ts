@@ -84,7 +84,7 @@ describe('a new signature for versions that a store holds', () => {
     return (path, init) => fetch(`http://127.0.0.1:${port}/v1${path}`, { ...init, keepalive: false })
   }
 
-  it('leaves what the caches of a ledger keep', async () => {
+  it('leaves the content of the caches of a ledger', async () => {
     const ledger = createLedger(engine)
     const resource = `/accounts/0xa1/resource/0x42::main::R`
     const ask = await serve()

@@ -113,7 +113,7 @@ describe.runIf(hasSharedData)('transactions that stay after their state is prune
     expect((await fetch(`${kept}/accounts/0x1?ledger_version=3`)).status).toBe(410)
   }, 60_000)
 
-  it('are in snapshots, exports and what is ingested from them', async () => {
+  it('are in snapshots, exports and stores ingested from them', async () => {
     await engine.snapshot(join(folder, 'snapshot'))
     await expectSame(await serve(createLedger(open('snapshot'))))
     const { oldestVersion, oldestBlock, latestVersion, chainId } = engine.ledger!

@@ -112,7 +112,7 @@ const readers = [
 ] as const
 
 describe.each(readers)('a function value that is read %s', (_, readerOf) => {
-  it('may capture layouts as deep as what stands around it leaves', () => {
+  it('may capture layouts as deep as the surrounding value allows', () => {
     const vectors = (levels: number) => closure([...new Array(levels).fill(TAG.vector), TAG.bool!, 0])
     for (const around of [0, 1, 50]) {
       let layout: Layout = { kind: 'function' }
@@ -140,7 +140,7 @@ describe('the JSON of a function value', () => {
     expect(bytesToJson(closure())).toBe('{"__fun_name__":"0x0::m::f","__mask__":"0"}')
   })
 
-  it('separates what is captured, and names it where it cannot be read', () => {
+  it('separates captured values, and names the place of an unreadable one', () => {
     expect(bytesToJson(closure([TAG.u8!, 1], [TAG.bool!, 1]))).toContain('"__captured__":[1,true]')
     expect(() => bytesToJson(closure([TAG.u8!, 1], [TAG.bool!, 7]))).toThrow(
       /^__captured__\[1\]: expected boolean, found byte 7 at byte \d+$/,

@@ -320,7 +320,7 @@ describe('createJsonEncoder', () => {
     expect(encode({ kind }, json)).toBe(hex)
   })
 
-  it('writes every u64 and refuses what is above, however it is written', () => {
+  it('writes every u64 and refuses larger numbers in any notation', () => {
     const near = (edge: bigint) => fc.bigInt({ min: edge - 5n, max: edge + 5n })
     const value = fc.oneof(
       near(10n ** 15n),
@@ -393,7 +393,7 @@ describe('createJsonEncoder', () => {
     for (const json of ['{"vec":"0x0506"}', '{"vec":[5,6]}', '{}', 'null']) expect(() => encode(layout, json)).toThrow()
   })
 
-  it('names the path and what is known of an enum', () => {
+  it('names the path and the known part of an enum', () => {
     const color: Layout = {
       kind: 'enum',
       name: 'Color',
@@ -413,7 +413,7 @@ describe('createJsonEncoder', () => {
     expect(() => encode(layout, '{}')).toThrow('field color not found')
   })
 
-  it('quotes at most 1 KB of what was sent', () => {
+  it('quotes at most 1 KB of the input', () => {
     const long = '\u0001'.repeat(100_000)
     const text = JSON.stringify(long)
     const shape: Layout = { kind: 'enum', name: 'E', variants: [{ name: 'A', fields: [] }] }
@@ -481,7 +481,7 @@ describe('createJsonEncoder', () => {
 })
 
 describe('layoutSize', () => {
-  it('counts layouts, fields and variants, and what is shared once', () => {
+  it('counts layouts, fields and variants, and shared ones once', () => {
     const u8: Layout = { kind: 'u8' }
     const list: Layout = { kind: 'vector', element: u8 }
     const pair: Layout = {

@@ -64,7 +64,7 @@ describe('JsonTextWriter', () => {
     }
   })
 
-  it('writes texts of any length, with what needs an escape at any place', () => {
+  it('writes texts of any length, with characters that need an escape at any place', () => {
     const unit = fc.constantFrom('x', ' ', '~', '"', '\\', '\n', '\u007f', 'é', '\u{1f600}')
     fc.assert(
       fc.property(fc.nat(300), fc.option(unit, { nil: '' }), fc.nat(300), (length, other, at) => {

@@ -15,7 +15,7 @@ describe('parseJson', () => {
     )
   })
 
-  it('refuses what JSON.parse refuses, with its own error', () => {
+  it('refuses the same texts as JSON.parse, with its own error', () => {
     const token = fc.constantFrom(
       '{',
       '}',
@@ -234,7 +234,7 @@ describe('parseJsonOutline', () => {
     return filled
   }
 
-  it('leaves the lists inside empty and finds their items; it refuses what parseJson refuses, in the same words', () => {
+  it('leaves the lists inside empty and finds their items; it refuses the same texts as parseJson, in the same words', () => {
     const part = fc.oneof(fc.jsonValue(), fc.array(fc.jsonValue()))
     const text = fc
       .tuple(

@@ -153,7 +153,7 @@ describe('function values', () => {
       .u8(1)
       .u64(mask)
 
-  it('print their name, what they capture, and their type arguments', () => {
+  it('print their name, their captured values, and their type arguments', () => {
     expect(codec.bytesToJson(head(5, 0n).toBytes())).toBe(
       '{"__fun_name__":"0x0::m::f","__mask__":"0","__ty_args__":["u8"]}',
     )
@@ -193,7 +193,7 @@ describe('function values', () => {
     expect(() => list.bytesToJson(closures(16_385))).toThrow(refused)
   })
 
-  it('refuse other formats, wrong counts, endless layouts, and what is not a closure', () => {
+  it('refuse other formats, wrong counts, endless layouts, and values that are no closures', () => {
     expect(() => codec.bytesToJson(head(7, 0n).toBytes())).toThrow(/7 parts that captures 0 values/)
     expect(() => codec.bytesToJson(Uint8Array.of(5, 2, 0))).toThrow(/format 2/)
     const endless = head(7, 1n).bytes(new Uint8Array(100_000).fill(5)).toBytes()

@@ -7,12 +7,12 @@ import { bcsTypeToCodec, layoutToBcsType } from './bcs-type.js'
 describe('bcsTypeToCodec', () => {
   const codec = bcsTypeToCodec(bcs.struct('Coin', { value: bcs.u64(), tags: bcs.map(bcs.string(), bcs.u8()) }))
 
-  it('reads what it writes', () => {
+  it('reads its own output', () => {
     const bytes = codec.valueToBytes({ value: 7n, tags: new Map([['a', 1]]) })
     expect(codec.bytesToValue(bytes)).toEqual({ value: '7', tags: new Map([['a', 1]]) })
   })
 
-  it('refuses what @mysten/bcs alone lets through', () => {
+  it('refuses values that only @mysten/bcs accepts', () => {
     const bytes = codec.valueToBytes({
       value: 7n,
       tags: new Map([
@@ -32,7 +32,7 @@ describe('bcsTypeToCodec', () => {
     )
   })
 
-  it('names the type and the cause in what it refuses', () => {
+  it('names the type and the cause in its refusals', () => {
     const expectRefusal = (work: () => unknown, message: RegExp) =>
       expect(work).toThrow(
         expect.objectContaining({ message: expect.stringMatching(message), cause: expect.any(Error) }),
@@ -45,7 +45,7 @@ describe('bcsTypeToCodec', () => {
 })
 
 describe('layoutToBcsType', () => {
-  it('has no type for what @mysten/bcs does not know', () => {
+  it('has no type for layouts that @mysten/bcs does not know', () => {
     for (const kind of ['i64', 'signer', 'function'] as const) {
       const message = `@mysten/bcs has no type for ${kind}`
       expect(() => layoutToBcsType({ kind })).toThrow(expect.objectContaining({ code: 'unsupported_type', message }))

@@ -6,7 +6,7 @@ import { ByteReader } from './byte-reader.js'
 import { ByteWriter } from './byte-writer.js'
 
 describe('ByteReader', () => {
-  it('reads what ByteWriter wrote, to the last byte', () => {
+  it('reads the output of ByteWriter to the last byte', () => {
     const u32 = fc.integer({ min: 0, max: 0xffff_ffff })
     fc.assert(
       fc.property(
@@ -64,7 +64,7 @@ describe('ByteReader', () => {
     )
   })
 
-  it('writes addresses as parseAddress reads them, and nothing of what is none', () => {
+  it('writes addresses as parseAddress reads them, and nothing of other texts', () => {
     const digits = fc.stringMatching(/^[0-9a-fA-F]{1,64}$/)
     fc.assert(
       fc.property(digits, fc.constantFrom('', '0x'), fc.nat(), (text, prefix, at) => {
@@ -96,7 +96,7 @@ describe('ByteReader', () => {
     )
   })
 
-  it('inserts a count before what was written after it, and takes texts from their places in other texts', () => {
+  it('inserts a count before bytes that were written earlier, and writes parts of texts', () => {
     fc.assert(
       fc.property(fc.uint8Array(), fc.uint8Array({ maxLength: 300 }), fc.nat(70_000), (before, after, count) => {
         const inserted = new ByteWriter().bytes(before).bytes(after).insertUleb128(before.length, count)

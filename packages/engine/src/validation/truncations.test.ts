@@ -33,7 +33,7 @@ function isCut(version: bigint, before: LedgerSummary, now: LedgerSummary): bool
 describe('the truncations of a ledger', () => {
   const version = fc.bigInt({ min: 0n, max: 40n })
 
-  it('cut what any truncation between two moments cut, and of few truncations nothing else', () => {
+  it('cut all versions that any truncation between two moments cut, and no others if there are few truncations', () => {
     fc.assert(
       fc.property(fc.array(version, { maxLength: 40 }), fc.nat(), fc.nat(), version, (versions, a, b, asked) => {
         const ledgers = ledgersOf(versions)

@@ -149,7 +149,7 @@ describe('a backup in a bucket', () => {
     await readLarge()
   })
 
-  it('is unpacked by first bytes, and what is small is fetched once', async () => {
+  it('is unpacked by its first bytes, and small objects are fetched once', async () => {
     await open()
     for (const name of ['plain', 'packed', 'suffixed', 'packed']) {
       expect((await readManifest(storage!, `state/${name}`)).version('version')).toBe(7n)
@@ -247,7 +247,7 @@ describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
       }
     })
 
-    it('skips what it had if the answer is the whole object in place of a range', async () => {
+    it('skips the bytes that it had if the answer is the whole object in place of a range', async () => {
       await open()
       faulty(cutAfter(100_000), withBody(LARGE), withBody(LARGE))
       await readLarge()

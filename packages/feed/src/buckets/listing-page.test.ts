@@ -21,7 +21,7 @@ describe('parseListing', () => {
     expect(page).toMatchObject({ folders: ['e/a/', 'e/c&/'], objects: [{ name: 'e/b', bytes: 1 }] })
   })
 
-  it('finds what leads on, wherever it stands', () => {
+  it('finds the continuation token, wherever it is', () => {
     const truncated = '<IsTruncated>true</IsTruncated>'
     const next = (members: string) => parseListing(listing(members))?.next
     expect(next(`${truncated}<NextContinuationToken>t=&amp;</NextContinuationToken>${contents('a')}`)).toEqual({

@@ -15,7 +15,7 @@ function countOf(value: unknown): number {
 }
 
 describe('parseBoundedJson', () => {
-  it('reads what JSON.parse reads within the limits, and refuses one level or value more', () => {
+  it('reads the same texts as JSON.parse within the limits, and refuses one more level or value', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(0, 1), (value, spaces) => {
         const text = JSON.stringify(value, undefined, spaces)
@@ -38,7 +38,7 @@ describe('parseBoundedJson', () => {
     }
   })
 
-  it('refuses what is not JSON, as JSON.parse does', () => {
+  it('refuses text that is no JSON, as JSON.parse does', () => {
     for (const text of ['', '"', '"\\', '[', ']', '}{', '[1,]', 'x']) {
       expect(() => parseBoundedJson(text, WIDE)).toThrow(SyntaxError)
       expect(tryBoundedJson(text, WIDE)).toBeUndefined()

@@ -201,7 +201,7 @@ describe('a backup in a folder with other things than files', () => {
   })
 })
 
-describe('what is read out of the storage of a backup', () => {
+describe('a file of the storage of a backup', () => {
   it('is unpacked by its first bytes, whether or not its name has a suffix', async () => {
     for (const name of ['plain', 'packed', 'suffixed']) {
       expect((await readManifest(storage, `state/${name}`)).version('version')).toBe(7n)

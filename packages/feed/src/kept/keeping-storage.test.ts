@@ -70,7 +70,7 @@ describe('a backup that is kept', () => {
     await expect(read(kept, BASE - 1)).rejects.toThrow(/cannot begin at version \d+: its oldest state is at version/)
   })
 
-  it('is fetched once: what is kept is not asked for again', async () => {
+  it('is fetched once: kept objects are not requested again', async () => {
     await read('s3://bucket/e1', BASE, { keepFolder: kept }, BASE + 20)
     server.requests.length = 0
     const whole = await read('s3://bucket/e1', BASE, { keepFolder: kept })
@@ -93,7 +93,7 @@ describe('a backup that is kept', () => {
     expect(lines.join('')).toContain(`"last_version":${last},`)
   })
 
-  it('survives what ends a transfer, and a damaged part of a killed run', async () => {
+  it('survives an interrupted transfer, and a damaged part of a killed run', async () => {
     server.faultOf = ({ key, before }) => (key.includes('-.chunk') && before === 0 ? busy(503, '0') : undefined)
     await read('s3://bucket/e1', BASE, { keepFolder: kept }, BASE + 2)
     // If reading ends in the middle of a transfer, the folder lacks that chunk.

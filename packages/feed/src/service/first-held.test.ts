@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { firstHeld } from './first-held.js'
 
-it('finds the first of what a node holds, in as many questions as its number has binary digits', async () => {
+it('finds the first version that a node holds, in as many questions as its number has binary digits', async () => {
   await fc.assert(
     fc.asyncProperty(fc.bigInt(0n, 2n ** 33n), fc.bigInt(0n, 2n ** 33n), async (count, first) => {
       let questions = 0

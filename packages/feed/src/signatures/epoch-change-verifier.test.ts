@@ -188,7 +188,7 @@ describe('EpochChangeVerifier', () => {
     expectUntrusted(() => history.verify([other]), /waypoint/)
   })
 
-  it('refuses what it cannot know', () => {
+  it('refuses epochs that it cannot know', () => {
     expectUntrusted(() => new EpochChangeVerifier(hasher, bls, []).verify(endings), /version 0 cannot be verified/)
     expectUntrusted(
       () => new EpochChangeVerifier(hasher, bls, [genesis]).expectSigned(endings[5]!),
@@ -270,7 +270,7 @@ describe('EpochChangeVerifier', () => {
     history.verify(endings.slice(3))
   })
 
-  it('refuses every flipped bit of an ending but in what is not a part of it', () => {
+  it('refuses every flipped bit of an ending', () => {
     const bytes = signedLedgerInfo(made[5]!)
     fc.assert(
       fc.property(fc.nat(bytes.length * 8 - 1), (bit) => {

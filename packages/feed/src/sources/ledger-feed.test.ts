@@ -179,7 +179,7 @@ describe('a ledger feed that begins with a state', () => {
     })
   })
 
-  it('reads what is written, whatever it is', async () => {
+  it('reads any feed that it writes', async () => {
     const bytes = fc.uint8Array({ maxLength: 20 })
     const u64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
     const someBlock = fc.option(fc.record({ height: u64, epoch: u64, timestampUsec: u64 }), { nil: undefined })
@@ -197,7 +197,7 @@ describe('a ledger feed that begins with a state', () => {
 })
 
 describe('openSource', () => {
-  it('says what it cannot read', async () => {
+  it('says which line it cannot read', async () => {
     await expect(openSource(join(folder, 'absent'))).rejects.toMatchObject({
       code: 'invalid_argument',
       message: expect.stringContaining('ENOENT'),

@@ -220,7 +220,7 @@ describe('a chunk of a bucket', () => {
   })
 })
 
-describe('what is not a backup in a bucket', () => {
+describe('objects of a bucket that are no backup', () => {
   it.each([
     ['s3://bucket/e2', 'invalid_argument', /^s3:\/\/bucket\/e2 is not a backup: it has no metadata/],
     ['s3://buckets/e1', 'invalid_argument', /^there is no bucket at http:.*\/buckets;/],

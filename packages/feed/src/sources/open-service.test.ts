@@ -77,7 +77,7 @@ describe('the backup service of a node', () => {
     expect(readdirSync(temporary)).toEqual([])
   })
 
-  it('gives a window: a state and what follows it, signed', async () => {
+  it('gives a window: a state and the following versions, signed', async () => {
     service = await startBackupService(chain)
     const found = await read(at(), BASE)
     expect(found).toEqual(await read(folder, BASE))
@@ -145,7 +145,7 @@ describe('the backup service of a node', () => {
     expect(service.paths.filter((path) => /snapshot_chunk|range_proof/.test(path))).toEqual([])
   })
 
-  it('says what is left on a node that prunes while it is read', async () => {
+  it('says which versions are left on a node that prunes while it is read', async () => {
     service = await startBackupService(chain)
     service.oldestState = BASE
     service.faultOf = (path) => {
@@ -172,7 +172,7 @@ describe('the backup service of a node', () => {
     })
   })
 
-  it('is not taken to have pruned what it fails to give once', async () => {
+  it('is not taken to have pruned a version that it fails to give once', async () => {
     service = await startBackupService(chain)
     const failed = new Set<string>()
     service.faultOf = (path, before) => {

@@ -81,7 +81,7 @@ describe('the queue of pages', () => {
     )
   })
 
-  it('requests more pages ahead while the caller waits, and never beyond what is there', async () => {
+  it('requests more pages ahead while the caller waits, and never beyond the last one', async () => {
     const requests = openRequests(2_500n, 100)
     let start = 0n
     for (let pages = 0; pages < 12; pages++) start = (await takeLate(requests, start, 2_500n)).at(-1)!.version

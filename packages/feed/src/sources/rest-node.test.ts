@@ -313,7 +313,7 @@ describe('a fork', () => {
 describe('a mark of an earlier version than those that are wanted', () => {
   const from = { version: 60n, read: readGenesis }
 
-  it('has the versions between read, too, and what is wanted proven', async () => {
+  it('reads the versions after an earlier mark, too, and skips those before the requested one', async () => {
     const { marks } = await read()
     const { versions, marks: later } = await read({}, { ...from, mark: marks[20] })
     expect(node.starts.slice(-3)).toContain(21)
@@ -428,7 +428,7 @@ describe('an answer that would end the reading for good', () => {
 })
 
 describe('a Ledger State node, which keeps no transactions', () => {
-  it('is refused with what to follow instead', async () => {
+  it('is refused with a source to follow instead', async () => {
     const asLedgerState =
       (software: string): Fault =>
       (request, response) => {

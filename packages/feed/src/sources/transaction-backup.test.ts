@@ -167,7 +167,7 @@ describe('a transaction backup', () => {
     ['transaction_0-.ab12/25-.chunk.gz', /25-.chunk \(also/, 25],
     ['transaction_0-.ab12/25-49.proof.gz', /25-49.proof \(also/, 25],
     ['transaction_50-.ab12/transaction.manifest.gz', /transaction_50-.ab12\/transaction.manifest \(also/, 50],
-  ])('names the missing file %s, after it has yielded what precedes it', async (name, message, before) => {
+  ])('names the missing file %s, after it has yielded the versions before it', async (name, message, before) => {
     writeBackup(chain, root)
     rmSync(join(root, name))
     const source = await openSource(root)

@@ -102,7 +102,7 @@ describe('a backup', () => {
     expect(state).toMatchObject({ trustedState: trusted, error: undefined, notices: [] })
   })
 
-  it('continues from what verifies the store', async () => {
+  it('continues from the trusted state that verifies the store', async () => {
     const held = { ...trusted, waypoint: '7:the first', ending: waypointOf(1), epoch: 2n }
     expect(await readAll(write(chain).root, {}, held)).toMatchObject({
       trustedState: { ...trusted, waypoint: '7:the first' },

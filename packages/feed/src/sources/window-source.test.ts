@@ -131,7 +131,7 @@ describe('a window of a backup', () => {
     expect(found.versions).toEqual(numbers(NEWER + 1, Number(blocks[4]!.version) - 1))
   })
 
-  it('is planned: objects, bytes, versions and ends of epochs, less what a store holds', async () => {
+  it('is planned: objects, bytes, versions and ends of epochs, less those of the store', async () => {
     const plan = await planOf(window({ version: BigInt(NEWER) }))
     const count = Math.ceil((LAST + 1) / 6) - Math.floor((NEWER + 1) / 6)
     const chunksOfState = Math.ceil(chain.records[NEWER]!.state.size / 20)
@@ -188,7 +188,7 @@ describe('a window that a backup does not have', () => {
       ({ code, message }) => `${code}: ${message}`,
     )
 
-  it('is refused with what is there', async () => {
+  it('is refused with the available versions', async () => {
     expect(await refusal(window({ version: BigInt(LAST) + 1n }))).toMatch(
       new RegExp(`^invalid_argument: .* ends at version ${LAST}, before ${LAST + 1}$`),
     )

@@ -33,7 +33,7 @@ function decodeAll(bytes: Uint8Array): unknown {
 }
 
 describe('readTransaction', () => {
-  it('reads what was written, to the last byte and no further, also a second time', () => {
+  it('reads its own output, to the last byte and no further, also a second time', () => {
     fc.assert(
       fc.property(someSeed, fc.uint8Array({ maxLength: 5 }), (seed, behind) => {
         const { bytes, expected } = transactionOf(seed)

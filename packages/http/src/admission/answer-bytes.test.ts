@@ -33,7 +33,7 @@ it('AnswerBytes has the bytes of all pieces, and counts the memory before it is 
   )
 })
 
-it('AnswerBytes keeps what it has if there is no room for more', () => {
+it('AnswerBytes keeps its bytes if there is no room for more', () => {
   const answer = new AnswerBytes((bytes) => {
     if (bytes > 5_000) throw new Error('full')
   })

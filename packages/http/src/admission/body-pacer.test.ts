@@ -7,7 +7,7 @@ import { TurnQueue } from './turn-queue.js'
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 const CHUNK = 65_536
 
-it('a BodyPacer lets a few megabytes in with one chunk in each turn, and slows down what follows', async () => {
+it('a BodyPacer lets a few megabytes in with one chunk in each turn, and slows down the rest', async () => {
   const bodyPacer = new BodyPacer(new TurnQueue(), BODY_RATE)
   let chunks = 0
   const bringIn = (): void => {

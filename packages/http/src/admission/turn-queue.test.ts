@@ -184,7 +184,7 @@ describe('TurnQueue', () => {
     expect(turns.isSpent).toBe(false)
   })
 
-  it('takes from a turn what was spent before it, and runs one piece of work at least', async () => {
+  it('deducts the time that was spent before it from a turn, and runs at least one piece of work', async () => {
     const turns = new TurnQueue()
     const done: string[] = []
     turns.spend(TURN_BUDGET_MS)
@@ -253,7 +253,7 @@ describe('TurnQueue', () => {
     }
   })
 
-  it('gives resumed work what small work has left of its turn, a quarter at least', async () => {
+  it('gives resumed work the time that small work has left of its turn, at least a quarter', async () => {
     const turns = new TurnQueue()
     const told: number[] = []
     for (const spentMs of [0.5, 2]) {

@@ -122,7 +122,7 @@ describe('a client that waits for `100 Continue`', () => {
   })
 })
 
-describe('what a client keeps sending', () => {
+describe('bytes that a client keeps sending', () => {
   it('in chunks of a byte each is refused', async () => {
     await start({})
     const crumbs = open(rawItemRequest('transfer-encoding: chunked', '1\r\n \r\n'.repeat(100_000)))
@@ -159,7 +159,7 @@ describe('what a client keeps sending', () => {
 })
 
 describe('the memory of a body', () => {
-  it('ends at what any operation reads: more of them than the limit allows come in together, and are too long', async () => {
+  it('ends at the largest limit of any operation: several bodies above the limit are read together, and are too long', async () => {
     const length = 4_600_000
     await start({ maxUploadBytes: 10_000_000, bodyLimitBytes: 5_000_000 })
     const uploads = Array.from({ length: 3 }, () =>

@@ -623,7 +623,7 @@ describe('a version that an answer names', () => {
     expect(await Promise.all(reads)).toEqual([200, 200, 200, 200])
   })
 
-  it('is not waited for because an upstream once announced what it does not have', async () => {
+  it('is not waited for because an upstream once announced a version that it does not have', async () => {
     const { upstream, url, reach } = await openBed({ maxHoldMs: 50 })
     const statusAt = async (version: bigint | number) =>
       (await fetch(`${url}/v1/accounts/0x1/balance/0xa?ledger_version=${version}`)).status
@@ -637,7 +637,7 @@ describe('a version that an answer names', () => {
     expect(await statusAt(4)).toBe(200)
   })
 
-  it('is not waited for if an upstream always announces what it does not have', async () => {
+  it('is not waited for if an upstream always announces versions that it does not have', async () => {
     for (const version of [1_000, Number.MAX_SAFE_INTEGER]) {
       const { upstream, url } = await openBed({ maxHoldMs: 50 })
       upstream.version = version

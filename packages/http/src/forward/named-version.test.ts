@@ -5,7 +5,7 @@ import { namedVersion, stringMemberOf } from './named-version.js'
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 
 describe('a member of a JSON text', () => {
-  it('is what a parser finds, wherever else its name is', () => {
+  it('is the same name that a parser finds, wherever else the name occurs', () => {
     const names = fc.constantFrom('version', 'last_version', 'versio', '"version":"1"', 'ver\\sion', 'x')
     const value = fc.letrec((tie) => ({
       any: fc.oneof(

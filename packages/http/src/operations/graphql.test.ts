@@ -64,7 +64,7 @@ const balances = (args: string, fields = 'storage_id amount'): string =>
 const OF_ALICE = `where: {owner_address: {_eq: "0xa11ce"}}`
 
 describe('POST /v1/graphql', () => {
-  it('answers what the model of random ledgers has, at any version, in pages', async () => {
+  it('gives the same answers as the model of random ledgers, at any version, in pages', async () => {
     const count = 60
     const generated = randomHoldings(createRandom(testSeed()), count)
     const model = new HoldingsModel(generated)
@@ -139,7 +139,7 @@ describe('POST /v1/graphql', () => {
     expect((await ask(query, { ledger_version: -1 })).status).toBe(400)
   })
 
-  it('filters with all operators, and knows nothing of what is null', async () => {
+  it('filters with all operators, which never match null', async () => {
     const ask = await askAssets()
     const storesWhere = async (where: string): Promise<unknown> => {
       const reply = await ask(
@@ -170,7 +170,7 @@ describe('POST /v1/graphql', () => {
     expect(await storesWhere('_and: []')).toEqual([0, 500, most])
   })
 
-  it('sorts by several columns, and places what is null as asked', async () => {
+  it('sorts by several columns, and places null as requested', async () => {
     const ask = await askAssets()
     const sorted = async (orderBy: string, page = ''): Promise<unknown> => {
       const query = `{ fungible_asset_metadata(where: {creator_address: {_eq: "${CREATOR}"}}, order_by: ${orderBy}${page}) { symbol } }`

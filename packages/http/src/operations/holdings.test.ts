@@ -92,7 +92,7 @@ async function pages(ask: Ask, path: string, limit: number): Promise<unknown[]> 
 }
 
 describe('the operations on holdings', () => {
-  it('list what a plain model lists', async () => {
+  it('list the same entries as a plain model', async () => {
     const ask = await serve()
     for (const version of [10n, 35n, BigInt(COUNT - 1)]) {
       const at = `ledger_version=${version}`

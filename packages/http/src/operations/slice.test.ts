@@ -78,7 +78,7 @@ describe.each(['an engine', 'an engine whose reads are promises'])('a slice over
   const ASKED = { id: '0xa1', joined_by: 'asked', since_version: '0', known_whole: true }
   const OWNED = { id: '0xb1', joined_by: 'owner', since_version: '3', known_whole: false }
 
-  it('says what was asked for, who belongs to it since when, and what lies outside', async () => {
+  it('states its specification, its members with their first versions, and the excluded data', async () => {
     const account = { kind: 'account', value_type: null, keys: 1 }
     const { json, cursor } = await get('/-/slice')
     expect(json).toEqual({
@@ -165,7 +165,7 @@ describe.each(['an engine', 'an engine whose reads are promises'])('a slice over
   })
 })
 
-it('a slice asks an upstream for what lies outside, and for nothing else', async () => {
+it('a slice asks an upstream for excluded data, and for nothing else', async () => {
   const upstream = await startFakeUpstream()
   const running = await startServerOver(await slicedLedger(), { forward: { upstreams: { state: upstream.url } } })
   const url = (address: string) => `http://127.0.0.1:${running.port}/v1/accounts/${address}/resource/0x42::main::R`

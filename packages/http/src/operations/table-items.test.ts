@@ -45,7 +45,7 @@ async function ledgerOfTables() {
   return createLedger(engine)
 }
 
-it('a listing of a table has items with the types that it finds in what an account holds, and says where', async () => {
+it("a listing of a table takes the types of its items from the account's other data, and names the place", async () => {
   const listener = createRequestListener({ ledger: await ledgerOfTables() })
   const items = async (target: string) =>
     JSON.parse((await inject(listener, `/v1/tables/${target}`)).body) as Readonly<Record<string, unknown>>

@@ -119,7 +119,7 @@ describe.each(['memory', 'another machine'])('transactions of a store in %s', (o
     expect(await ask(keeping, over)('/view/history?samples=3', VALUE)).not.toContain('transaction')
   })
 
-  it('say what wrote a change of an account last', async () => {
+  it('name the writer of the last change of an account', async () => {
     const url = `/accounts/${HOLDER}/changes?from=1&to=5`
     const changes = JSON.parse(await ask(keeping, over)(url)) as { readonly last_write: object }[]
     expect(changes.length).toBe(2)

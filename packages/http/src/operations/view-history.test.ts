@@ -50,7 +50,7 @@ async function entries(asked: Promise<{ readonly statusCode: number; readonly bo
 }
 
 describe('POST /v1/view/history', () => {
-  it('lists the versions at which the answer changed, errors among them, with what made the steps', async () => {
+  it('lists the versions at which the answer changed, with errors, and the writes that caused the changes', async () => {
     for (const over of ['memory', 'another machine']) {
       const engine = await smallLedger()
       const reports: ViewReport[] = []
@@ -174,7 +174,7 @@ describe('POST /v1/view/history', () => {
     expect((await ask(engine, blocked)('', VALUE)).statusCode).toBe(403)
   })
 
-  it('refuses a page after a truncation that cut off what the page before showed', async () => {
+  it('refuses a page after a truncation that cut off versions of the page before', async () => {
     const engine = await smallLedger()
     const post = ask(engine)
     const page = await post('?limit=2', VALUE)
@@ -185,7 +185,7 @@ describe('POST /v1/view/history', () => {
     expect((await post(start, VALUE)).statusCode).toBe(404)
   })
 
-  it('ends a page once its runs have used up what one request may, and continues from there', async () => {
+  it('ends a page once its runs have used up the budget of one request, and continues from there', async () => {
     const values = Array.from({ length: 50 }, (_, at): Write[] => [[HOLDER_KEY, u64(at)]])
     // One such view takes some 80 instructions, with what compiling it takes.
     const post = ask(await viewLedger(0n, values), { viewBudget: { instructions: 160 } })

@@ -235,7 +235,7 @@ describe.skipIf(!hasSharedData)('views of a genesis', () => {
     expect((limited as { error?: { vm_error_code: number } }[]).at(-1)!.error!.vm_error_code).toBe(4030)
   })
 
-  it('are reported with what they used, once each: over another machine the same, since nothing runs twice', async () => {
+  it('are reported with their usage, once each: the same on another machine, since nothing runs twice', async () => {
     const reports: ViewReport[][] = []
     const state = engineToAsync(engine)
     let rounds = 0

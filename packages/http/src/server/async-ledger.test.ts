@@ -79,7 +79,7 @@ describe('a service over an async ledger', () => {
     }
   })
 
-  it(`answers 410 for what is pruned meanwhile, and nothing wrong (TEST_SEED=${seed})`, async () => {
+  it(`answers 410 for versions pruned meanwhile, and never a wrong value (TEST_SEED=${seed})`, async () => {
     const windows = [71n, 60n, 50n, 40n, 30n, 20n]
     // The same ledger with each of the windows, by its oldest version.
     const locals = new Map<string, ReturnType<typeof askLocal>>()

@@ -51,7 +51,7 @@ describe('a broken request that follows good ones', () => {
     expect((await exchangeOf(good + LONG_HEADERS)).statuses).toEqual([...whole, 431])
   })
 
-  it('is reported as unreadable, and the good ones as what they are', async () => {
+  it('is reported as unreadable, while the good ones get their statuses', async () => {
     const told: AnswerReport[] = []
     await exchangeOf(WHOLE_ITEM_REQUEST + NOISE, { onAnswered: (answered) => told.push(answered) })
     expect(told.map(({ route, status }) => [route, status])).toEqual([
@@ -141,7 +141,7 @@ describe('requests that the protocol forbids', () => {
 })
 
 describe('a connection on which nothing is sent', () => {
-  it('is closed when it has been idle for long, without an answer to what nobody asked', async () => {
+  it('is closed when it has been idle for long, without an unrequested answer', async () => {
     const { text } = await exchangeOf('', { requestTimeoutMs: 100, idleTimeoutMs: 400 })
     expect(text).toBe('')
   })

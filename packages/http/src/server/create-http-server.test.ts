@@ -169,7 +169,7 @@ describe('closing the server', () => {
     await ended
   })
 
-  it('drops what has not ended by its deadline', async () => {
+  it('drops requests that have not ended by their deadline', async () => {
     const { server, port } = await startServer({ drainTimeoutMs: 100 })
     const begun = openSocket(port)
     begun.socket.write(rawItem('1').slice(0, -5))

@@ -123,7 +123,7 @@ describe('answers', () => {
     }
   })
 
-  it('name the archive that has what was pruned, if one is known', async () => {
+  it('name the archive that has the pruned versions, if one is known', async () => {
     const engine = await tenVersions()
     await engine.prune(3n)
     const archivalEndpoint = 'https://archive.example/v1'
@@ -158,7 +158,7 @@ describe('answers', () => {
     expect(headers).not.toHaveProperty('x-svc-chain-id')
   })
 
-  it('hide what went wrong inside, report it, and the next request is answered', async () => {
+  it('hide the cause of an internal error and report it, and the next request is answered', async () => {
     const engine = await tenVersions()
     let broken = true
     const failing = overriding<StateReader>(engine, {

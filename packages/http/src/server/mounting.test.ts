@@ -92,7 +92,7 @@ describe('the request listener', () => {
     expect(await readsAt(await listening(app.server))).toEqual(ANSWERS)
   })
 
-  it('hands paths outside /v1 to the host if its options say so, and answers 404 to what the host leaves', async () => {
+  it('hands paths outside /v1 to the host if its options say so, and answers 404 if the host does not', async () => {
     const engine = createMemoryEngine()
     await engine.commit([{ version: 0n, block: { height: 0n, epoch: 0n, timestampUsec: 0n }, writes: [] }], {
       chainId: 4,

@@ -37,7 +37,7 @@ describe('createComputeThread', () => {
     expect(await thread.run(hashTask('x'))).toHaveLength(1)
   })
 
-  it('does what is left, and what comes later, itself once it is closed', async () => {
+  it('does the remaining and all later work itself once it is closed', async () => {
     thread = createComputeThread()
     const left = Array.from({ length: 10 }, (_, index) => thread.run(hashTask(`left ${index}`)))
     await thread.close()

@@ -90,7 +90,7 @@ function stateSource(engine: StateEngineReader, version: bigint): LedgerSource {
 }
 
 describe('the index of holdings', () => {
-  it('says what a plain model says at every version, in whatever batches the versions come', async () => {
+  it('equals a plain model at every version, with any batches of versions', async () => {
     const random = createRandom(seed)
     for (let round = 0; round < rounds; round++) {
       const ledger = randomHoldings(random, 40)
@@ -193,7 +193,7 @@ describe('the index of holdings', () => {
     for (const { at } of stores) expect(named(at).filter(({ key }) => key[1]! < 0x11)).toHaveLength(2)
   })
 
-  it('keeps no rows of what ended before the window, and none is missing in it', async () => {
+  it('keeps no rows of holdings that ended before the window, and has all within it', async () => {
     const random = createRandom(seed)
     for (let round = 0; round < rounds; round++) {
       const ledger = randomHoldings(random, 80)

@@ -146,7 +146,7 @@ function supplyAt(ledger: Ledger, version: bigint): bigint {
   return new ByteReader(findGroupMember(group, SUPPLY)!).readU64()
 }
 
-it('all holders of an asset hold its recorded supply, and what migrates from a coin is a change of both', async () => {
+it('all holders of an asset hold its recorded supply, and a migration from a coin is a change of both', async () => {
   const random = createRandom(seed)
   for (let round = 0; round < scaledRounds(4); round++) {
     const count = 60

@@ -60,7 +60,7 @@ describe('an ingest of a whole ledger', () => {
     expect(await ingest(parts, bed.at('backup'))).toMatchObject({ versions: 0, latestVersion: LAST })
   })
 
-  it('commits what precedes a damaged file, and resumes once the file is whole', async () => {
+  it('commits the versions before a damaged file, and resumes once the file is whole', async () => {
     writeBackup(chain, bed.at('backup'), { gzip: false })
     const chunk = bed.at('backup/transaction_50-.ab12/75-.chunk')
     const content = readFileSync(chunk)
@@ -79,7 +79,7 @@ describe('an ingest of a whole ledger', () => {
     expect(heldVersions(engine)).toEqual([0n, LAST])
   })
 
-  it('names the place of what the store refuses', async () => {
+  it('names the version that the store refuses', async () => {
     const [first, second] = listedBlocks([1, 1])
     const twice: VersionWrites = { ...second!, writes: [...second!.writes, ...second!.writes] }
     const engine = await bed.open('store')
@@ -279,7 +279,7 @@ describe('signatures of validators', () => {
     expect(signedRange(engine)).toMatchObject(range(50n))
   })
 
-  it('must cover what a store continues with, and nothing of it is committed without them', async () => {
+  it('must cover the versions that a store continues with, and nothing of it is committed without them', async () => {
     writeSigned('backup')
     writeBackup(new SyntheticChain({ blocks: 60, signers: validatorsOf(1) }), bed.at('forged'))
     writeEndings(bed.at('forged'), endings.map(signedLedgerInfo))
@@ -382,7 +382,7 @@ describe('batches', () => {
 })
 
 describe('a stop while the node does not answer', () => {
-  it('commits what was read, although it is a part of a block', async () => {
+  it('commits the versions read so far, although they are a part of a block', async () => {
     const node = await startStandInNode(chain)
     try {
       const engine = await bed.open('store')

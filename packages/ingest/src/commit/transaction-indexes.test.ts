@@ -155,7 +155,7 @@ describe('the indexes of whole transactions', () => {
     expectIndexes(pinned)
   })
 
-  it('list what senders sent, by version', () => {
+  it('list the transactions of each sender, by version', () => {
     const state = createLedger(engine).at()
     const senders = new Map<string, { readonly sender: Uint8Array; readonly versions: bigint[] }>()
     for (const [version, { transaction }] of chain.records.entries()) {

@@ -132,7 +132,7 @@ describe('following', () => {
     expect(engine.ledger!.latestVersion).toBe(LAST)
   })
 
-  it('believes at once what a source has already seen three times', async () => {
+  it('believes at once an error that a source has already seen three times', async () => {
     await begin()
     await expect(follow([failing('ledger_fork', -1n, 3), good])).rejects.toMatchObject({ code: 'ledger_fork' })
     expect(notices).toEqual([])

@@ -15,7 +15,7 @@ beforeEach(() => {
 afterEach(() => bed.close())
 
 describe('verifySource', () => {
-  it('counts what a source holds, or the versions asked for, and says whether it is proven', async () => {
+  it('counts the versions of a source, or the requested ones, and says whether they are proven', async () => {
     writeBackup(chain, bed.at('backup'))
     const open = (verify: boolean) => openSource(bed.at('backup'), { verify, thread: false })
     const writes = chain.expected.reduce((sum, one) => sum + one.writes.length, 0)

@@ -9,7 +9,7 @@ const ofEpoch = (epoch: number, length = 1_800): PendingWrite => [
 ]
 const endings = (count: number) => Array.from({ length: count }, (_, epoch) => ofEpoch(epoch))
 
-describe('what a mark has pending', () => {
+describe('the pending part of a mark', () => {
   it('are all ends of epochs, and the checkpoint that needs them, if they fit', () => {
     const { pending, taken } = toPending([], endings(20), CHECKPOINT)
     expect(taken).toBe(20)

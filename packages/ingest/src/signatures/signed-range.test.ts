@@ -294,7 +294,7 @@ describe('a store', () => {
     expect(engine.ledger!.latestVersion).toBe(signedVersion)
   })
 
-  it('keeps what is pending if versions that nothing signed are cut off before the next commit', async () => {
+  it('keeps the pending part if unsigned versions are cut off before the next commit', async () => {
     const { engine } = await followedPast()
     await ingest(engine, writeChain('backup', signed))
     const { pending } = markOf(engine)

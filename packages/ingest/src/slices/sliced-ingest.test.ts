@@ -119,7 +119,7 @@ describe('an ingest that keeps a slice', () => {
     )
   })
 
-  it('counts what it leaves out with each commit, which goes over to a copy, and no hash depends on where it was cut short', async () => {
+  it('counts the omitted writes with each commit, which a copy inherits, and no hash depends on where it was interrupted', async () => {
     await fc.assert(
       fc.asyncProperty(randomLedgers, randomSpecs, fc.nat(10), async (versions, spec, cut) => {
         const records = recordsOf(versions)
@@ -174,7 +174,7 @@ describe('an ingest that keeps a slice', () => {
     await expect(ingestSource(whole, listedSource(records), only('0xa1'))).rejects.toThrow('keeps the whole ledger')
   })
 
-  it('of a state that was cut short never becomes a whole store: it is resumed with what was asked, from any source, or refused', async () => {
+  it('of an interrupted state never becomes a whole store: it is resumed with the same specification, from any source, or refused', async () => {
     const versions = [chainOfObjects(4), []]
     const first = await wholeOf(versions.slice(0, 1))
     const records = recordsOf(versions.slice(1), 1n)

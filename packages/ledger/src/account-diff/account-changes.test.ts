@@ -50,7 +50,7 @@ function describeChange(change: AccountChange): [string, (string | undefined)[]]
 }
 
 describe.skipIf(!hasSharedData)('the changes of accounts of the account fixture', () => {
-  it('are the differences between what both versions list, in pages of any size', async () => {
+  it('are the differences between the lists of both versions, in pages of any size', async () => {
     const { engine, addresses } = await loadAccountFixture()
     const ledger = createLedger(engine)
     const version = fc.bigInt(0n, ledger.info!.latestVersion)

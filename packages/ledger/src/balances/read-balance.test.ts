@@ -20,7 +20,7 @@ describe('readBalance', () => {
   const coinKey = resourceKey(HOME, parseStructTag('0x1::coin::CoinStore<0x1::aptos_coin::AptosCoin>'))
   const coinStore = (value: string): Write => [coinKey, hexToBytes(`0x${value}${'00'.repeat(97)}`)]
 
-  it('is 0 for what is missing, and throws only if a stored resource does not decode', async () => {
+  it('is 0 for a missing resource, and throws only if a stored one does not decode', async () => {
     const at = async (...writes: Write[]) => createLedger(await engineOf(writes)).at()
     expect(readBalance(await at(), HOME, APT)).toBe(0n)
     expect(readBalance(await at(coinStore('6400000000000000')), HOME, APT)).toBe(100n)

@@ -243,7 +243,7 @@ describe('the history of a balance', () => {
     expect(readInPages(list, { limit: 10 })).toMatchObject([{ version: 0n, value: 1n }])
   })
 
-  it('costs what it shows, whatever the depth', async () => {
+  it('costs as much as the entries that it shows, at any depth', async () => {
     const depth = 1_000
     const writes = Array.from({ length: depth }, (_, at): Write[] => [[COIN_KEY, coinStore(BigInt(at))]])
     const engine = await engineOf(0n, writes)

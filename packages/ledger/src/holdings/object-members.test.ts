@@ -89,7 +89,7 @@ describe('the members of an object', () => {
     expect(supplyIn('Other', fixed)).toEqual([undefined, undefined, undefined])
   })
 
-  it('say what of a collection may change', () => {
+  it('list the parts of a collection that may change', () => {
     const flagsOf = (aptos: ByteWriter) => {
       const members = {
         '0x4::collection::Collection': COLLECTION,

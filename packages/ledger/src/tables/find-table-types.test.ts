@@ -68,7 +68,7 @@ describe
     return [...found].map((text) => parseAddress(text))
   }
 
-  it('are looked for in every place of every resource: what can be printed is walked through to its last byte', () => {
+  it('are searched for in every place of every resource: every printable value is walked through to its last byte', () => {
     const modules = new ModuleCache()
     for (const owner of owners()) {
       for (const resource of listResources(state, owner)) {

@@ -87,7 +87,7 @@ describe('readTableItem', () => {
     expect(lookUps).toBe(1)
   })
 
-  it('says what was not found, with the key as it was given', async () => {
+  it('names the missing item, with the key as it was given', async () => {
     const ledger = createLedger(await engineOf([]))
     expect(() => readTableItem(ledger.at(), item('u8', '"42"'))).toThrow(
       'Table Item not found by Table handle(0x7ab1e), Table key("42") and Ledger version(0)',
@@ -95,7 +95,7 @@ describe('readTableItem', () => {
     expect(() => readRawTableItem(ledger.at(), HANDLE, new Uint8Array(0))).toThrow('Table key(0x)')
   })
 
-  it('blames the key, or the value type, for what does not fit', async () => {
+  it('names the key or the value type as the one that does not fit', async () => {
     const ledger = createLedger(await engineOf([itemWrite('0x0102')]))
     const read = (request: ReturnType<typeof item>) => () => readTableItem(ledger.at(), request).toJson()
     expect(read(item('u8', '"x"'))).toThrow(

@@ -37,13 +37,13 @@ describe('a timestamp', () => {
     expect(() => parseTimestamp(text)).toThrow(message)
   })
 
-  it('says what the time would be', () => {
+  it('suggests the corrected time', () => {
     expect(() => parseTimestamp('1735689600')).toThrow(
       '"1735689600" is not a time: in microseconds it is 1970-01-01T00:28:55.689600Z; for 2025-01-01T00:00:00Z, which it is in seconds, send 1735689600000000',
     )
   })
 
-  it('reads what Date prints', () => {
+  it('reads the output of Date', () => {
     fc.assert(
       fc.property(fc.date({ min: new Date(0), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true }), (date) => {
         expect(parseTimestamp(date.toISOString())).toBe(BigInt(date.getTime()) * 1_000n)

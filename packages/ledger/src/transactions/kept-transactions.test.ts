@@ -81,7 +81,7 @@ it('a version that was cut off has no transaction for whoever pinned it before',
   expect(() => transactionAt(state, 141n)).toThrow(expect.objectContaining({ code: 'version_truncated' }))
 })
 
-it('what is not a transaction is not taken for one', async () => {
+it('data that is no transaction is not read as one', async () => {
   await engine.commit([versionOf(220n, [transactionKey(220n), Uint8Array.of(1, 2)], [TRANSACTIONS_KEY, KEPT])], CHAIN)
   expect(transactionAt(createLedger(engine).at(), 220n)).toBeUndefined()
 })

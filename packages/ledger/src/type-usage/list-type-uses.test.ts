@@ -157,7 +157,7 @@ describe('uses of a type', () => {
 })
 
 describe.skipIf(!hasSharedData)('uses of types in the account fixture', () => {
-  it('are what reading all accounts finds, in pages of any size', async () => {
+  it('are the same uses that a scan of all accounts finds, in pages of any size', async () => {
     const { engine, addresses } = await loadAccountFixture()
     const state = createLedger(engine).at()
     const types: string[] = []

@@ -211,7 +211,7 @@ describe('the history of a view', () => {
     }
   })
 
-  it('follows from what a run reads, and from the versions that wrote it', async () => {
+  it('follows from the reads of a run, and from the versions that wrote their keys', async () => {
     const [held, gone] = [resourceKey(HOLDERS[0]!, HELD), resourceKey(HOLDERS[1]!, HELD)]
     const engine = await viewLedger(0n, [[[held, u64(1)]], [[gone, u64(2)]], [[held, u64(3)]], [[gone, null]]])
     const state = createLedger(engine).at()
@@ -312,7 +312,7 @@ describe('the history of a view', () => {
     )
   })
 
-  it('says of a slice what it knows, as the whole ledger says it, over an async ledger as over any other', async () => {
+  it('gives for a slice its known values, equal to those of the whole ledger, over an async ledger as over any other', async () => {
     const [object, kept, other] = [HOLDERS[0]!, HOLDERS[1]!, HOLDERS[2]!]
     const held = resourceKey(object, HELD)
     const step = fc.record({
@@ -385,7 +385,7 @@ describe('the history of a view', () => {
     expect([sampled.dependsOnClock, sampled.exact]).toEqual([true, false])
   })
 
-  it('shows evenly spaced points, with what the view answers there, and runs only if something changed', async () => {
+  it('shows evenly spaced points, with the answer of the view at each, and runs only if something changed', async () => {
     const sample = fc.oneof(
       fc.integer({ min: 2, max: 12 }).map((points) => ({ points })),
       fc.bigInt(1n, 9n).map((seconds) => ({ everyUsec: seconds * SECOND })),

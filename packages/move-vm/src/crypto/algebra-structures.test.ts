@@ -43,7 +43,7 @@ describe.each(NAMES)('the structure %s', (name) => {
     )
   })
 
-  it('reads damaged bytes as nothing, or as what it writes as these bytes', () => {
+  it('rejects damaged bytes, or reads an element that it writes as these bytes', () => {
     const formats = [...one.formats.values()]
     fc.assert(
       fc.property(seeds, fc.nat(), fc.nat(formats.length - 1), (seed, at, chosen) => {

@@ -228,7 +228,7 @@ describe.each([
     )
   })
 
-  it('pairs as mcl does, and multiplies, inverts and scales what comes of it', () => {
+  it('pairs as mcl does, and multiplies, inverts and scales the results', () => {
     fc.assert(
       fc.property(scalars, scalars, scalars, (one, other, scalar) => {
         const ours = pair([toG1(one)], [toG2(other)])

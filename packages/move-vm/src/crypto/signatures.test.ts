@@ -34,7 +34,7 @@ function ed25519Pair() {
 }
 
 describe('ed25519', () => {
-  it('takes what OpenSSL signs, and refuses what OpenSSL refuses', () => {
+  it('accepts signatures of OpenSSL, and refuses those that OpenSSL refuses', () => {
     const pair = ed25519Pair()
     expect(isEd25519Key(pair.key)).toBe(true)
     fc.assert(
@@ -137,7 +137,7 @@ describe('secp256k1', () => {
     )
   })
 
-  it('finds the key of what OpenSSL signs, by one of the two ids', () => {
+  it('finds the key of a signature of OpenSSL by one of the two ids', () => {
     const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'secp256k1' })
     const { x, y } = publicKey.export({ format: 'jwk' })
     const expected = Buffer.concat([Buffer.from(x!, 'base64url'), Buffer.from(y!, 'base64url')]).toString('hex')

@@ -57,7 +57,7 @@ describe.skipIf(!hasSharedData)('the natives of BCS', () => {
     bed = new NativeBed(ledger.at(ledger.latest))
   })
 
-  it('read and write what @mysten/bcs writes', () => {
+  it('read and write the bytes of @mysten/bcs', () => {
     const cases = peers.chain((peer) => peer.values.map((value) => ({ ...peer, value })))
     fc.assert(
       fc.property(cases, ({ type, peer, value }) => {

@@ -59,7 +59,7 @@ describe.skipIf(!hasSharedData).each([
     expect(format('0x1::string::String', string('a"b\\c\n'))).toBe('"a\\"b\\\\c\n"')
   })
 
-  it('format structs, enums, options and what is in them', () => {
+  it('format structs, enums, options and their contents', () => {
     const fixed = new StructValue(0, [7])
     expect(format('0x1::fixed_point32::FixedPoint32', fixed)).toBe('FixedPoint32 { value: 7 }')
     expect(format('0x1::fixed_point32::FixedPoint32', fixed, true, false, false, false)).toBe(
@@ -81,7 +81,7 @@ describe.skipIf(!hasSharedData).each([
     expect(format('0x1::result::Result<0x1::option::Option<u8>, u8>', new StructValue(0, [some]))).toBe('#0{ #1{ 9 } }')
   })
 
-  it('format closures by their function and what they captured', () => {
+  it('format closures by their function and the captured values', () => {
     const type = bed.functionType(['u64'], [])
     const target = { address: ONE, module: 'vector', name: 'borrow', typeArguments: [bed.type('u8')] }
     const formatted = (mask: bigint, captured: Value[]) => {

@@ -199,7 +199,7 @@ describe('a reference that a function returns', () => {
     expect(answerTo([same, lend, view], [pair, shape]).fault).toMatchObject({ code: 2006 })
   })
 
-  it('may point at what the function was lent, beside references to its locals', () => {
+  it('may point at values that the function borrowed, together with references to its locals', () => {
     const choose: AssembledFunction = {
       name: 'choose',
       parameters: [R],

@@ -45,7 +45,7 @@ describe('a bulk LedgerHasher', () => {
 describe('LedgerHasher', () => {
   const hasher = new LedgerHasher()
 
-  it('has the seed that stands before what validators of the Aptos networks sign', () => {
+  it('has the seed that precedes the messages that validators of the Aptos networks sign', () => {
     expect(bytesToHexDigits(hasher.seed('LedgerInfo'))).toBe(SEED_OF_LEDGER_INFO)
     expect(bytesToHexDigits(new LedgerHasher('DIEM::').seed('LedgerInfo'))).not.toBe(SEED_OF_LEDGER_INFO)
   })
@@ -88,7 +88,7 @@ describe('LedgerHasher', () => {
 })
 
 describe('expectHash', () => {
-  it('names what differs', () => {
+  it('names the differences', () => {
     const [one, two] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)]
     expectHash('the root', one, one)
     try {

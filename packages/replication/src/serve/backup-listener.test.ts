@@ -48,7 +48,7 @@ async function statusOf(path: string): Promise<number> {
 const keys = (text: string) => [...text.matchAll(/<(?:Key|Prefix)>([^<]+)<\//g)].map(([, key]) => key)
 
 describe('a folder that is served as a bucket', () => {
-  it('lists what lies directly in a folder, in pages', async () => {
+  it('lists the files directly in a folder, in pages', async () => {
     expect(keys((await get('')).text)).toEqual(['digits', 'empty', 'many/'])
     for (let at = 0; at < 1_001; at++) writeFileSync(join(folder, `b/many/${String(at).padStart(4, '0')}`), 'x')
     const first = (await get('?list-type=2&delimiter=/&prefix=many/')).text
@@ -60,7 +60,7 @@ describe('a folder that is served as a bucket', () => {
     expect((await get('?delimiter=')).status).toBe(501)
   })
 
-  it('gives objects, and ranges of what they were', async () => {
+  it('gives objects, and ranges of their first content', async () => {
     const whole = await get('/digits')
     expect([whole.status, whole.text]).toEqual([200, '0123456789'])
     const etag = whole.headers.get('etag')!

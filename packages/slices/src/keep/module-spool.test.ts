@@ -8,7 +8,7 @@ const folder = mkdtempSync(join(tmpdir(), 'module-spool-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 describe('the copy of modules', () => {
-  it('gives back what was put, from a file that no folder lists', () => {
+  it('gives back the same bytes, from a file that no folder lists', () => {
     const spool = new ModuleSpool(join(folder, 'made'))
     for (let key = 0; key < 300; key++) spool.put(Uint8Array.of(key >> 8, key), new Uint8Array(key).fill(key))
     expect(readdirSync(join(folder, 'made'))).toEqual([])

@@ -7,7 +7,7 @@ import { parseSliceLines, parseSliceSpec, sliceDigest, sliceSpecToLines } from '
 const LINES = ['0x2', '0xcafe', 'table 0x1', 'table 0x7ab1e3', '0x1::coin::CoinInfo<0x2::m::A>', '0xcafe::*']
 
 describe('the specification of a slice', () => {
-  it('has what its lines ask for, each once and in one order, whatever else stands in the file', () => {
+  it('has the entries that its lines ask for, each once and in one order, in spite of any other lines', () => {
     fc.assert(
       fc.property(fc.shuffledSubarray([...LINES, ...LINES], { minLength: 1 }), (lines) => {
         const told = lines.flatMap((line) => ['', `  ${line.replace(' ', ' \t ')}\t# a comment # more\r`, '# 0xf00d'])

@@ -33,7 +33,7 @@ describe('a flipped bit', () => {
     }
   })
 
-  it.runIf(isSlowRun)('in a page that only reads meet is store_corrupt, and not what LMDB says', () => {
+  it.runIf(isSlowRun)('in a page that only reads reach is store_corrupt, and names the file and the byte', () => {
     const paths = listSegments(dirname(stores.file)).flatMap((number) =>
       [0.1, 0.3, 0.5, 0.7, 0.9].map((share) =>
         stores.copy((file) => {

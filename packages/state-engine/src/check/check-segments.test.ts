@@ -212,7 +212,7 @@ it('a row of an import that is gone from the catalog is noticed, before the impo
   expect(await problemsOf(path)).toEqual([])
 })
 
-it('an imported state of many parts is right below what is written later', async () => {
+it('an imported state of many parts is right below later writes', async () => {
   const path = join(folder.path, 'imported')
   const engine = openStateEngine({ path, durability: 'none', memtableBytes: 0 })
   const state = await engine.beginImport(9n)

@@ -175,7 +175,7 @@ describe(`the check of a WAL file (TEST_SEED=${SEED})`, () => {
     rmSync(killed, { recursive: true })
   })
 
-  it('says what is missing at the end of a closed store, and how much cannot be read', async () => {
+  it('says how many commits are missing at the end of a closed store, and how many bytes cannot be read', async () => {
     truncateSync(file(), statSync(file()).size - 10)
     const reader = openStateEngineReader({ path: folder.path })
     const report = await reader.check()

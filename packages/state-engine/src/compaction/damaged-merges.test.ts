@@ -131,7 +131,7 @@ describe.each([
   ['mapped', undefined],
   ['without a map', '1'],
 ])(`a part of a segment file that is damaged under a running writer, %s (TEST_SEED=${SEED})`, (_, unmapped) => {
-  it('hides no key from merges: what is read afterwards is right, or refused', { timeout: 600_000 }, async () => {
+  it('hides no key from merges: later reads are right, or refused', { timeout: 600_000 }, async () => {
     if (unmapped !== undefined) vi.stubEnv('LEDGER_STATE_UNMAPPED', unmapped)
     const random = createRandom(SEED)
     const places = await allPlaces()

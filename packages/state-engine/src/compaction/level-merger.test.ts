@@ -146,7 +146,7 @@ it('a merge that finds damage leaves everything as it is, and no other begins', 
   await expectAllRight()
 })
 
-it('a merge whose transaction or sync fails keeps what the store may name', async () => {
+it('a merge whose transaction or sync fails keeps the files that the store may name', async () => {
   const full = async () => {
     throw new LedgerStateError('store_full', 'the disk is full')
   }
@@ -260,7 +260,7 @@ it('commits do not wait for merges that cannot run', async () => {
   expect(filesOfRows().length).toBe(15)
 })
 
-it('merges in the thread what is long, and does not leave a file if it is stopped', async () => {
+it('runs long merges in the thread, and leaves no file if it is stopped', async () => {
   const path = join(folder.path, 'long')
   await fill(path, 600)
   const long = openLmdbStore({ path, readOnly: false, durability: 'none' })

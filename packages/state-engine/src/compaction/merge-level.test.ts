@@ -94,7 +94,7 @@ it('commits wait for merges from twelve segments of a level on, and for more wit
   expect(mergesPerByte(rowsOf(zeros(40).map((row) => ({ ...row, isBase: true }))))).toBe(0)
 })
 
-it('what is below the window becomes a base once it is half as much as the base', () => {
+it('versions below the window become a base once they are half as large as the base', () => {
   const rows = rowsOf([{ level: 255, isBase: true }, { level: 0, writes: 49 }, { level: 0 }])
   expect(filesOf(rows, 19n)).toBe(undefined)
   expect(filesOf(rows, 28n)).toBe(undefined)

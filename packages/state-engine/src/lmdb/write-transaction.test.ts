@@ -32,7 +32,7 @@ it('runTransaction tries again, a few times, if LMDB aborts for no reason', () =
   expect(always.tries()).toBe(4)
 })
 
-it('runTransaction says with each transaction what its commit waits for', () => {
+it('runTransaction sets with each transaction the durability of its commit', () => {
   const flagsSeen: (number | undefined)[] = []
   const { root } = failing(0, '')
   const watched = Object.assign(root, {

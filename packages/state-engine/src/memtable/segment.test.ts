@@ -149,7 +149,7 @@ function contentOf(segment: Segment, entry: number) {
 }
 
 describe('Segment', () => {
-  it('finds what a map of all writes has, after commits taken and refused, truncations, and after it was read again', () => {
+  it('finds the same entries as a map of all writes, after accepted and refused commits, truncations, and another read', () => {
     const property = fc.property(FIRST, COMMITS, fc.nat(), CUTS, (first, commits, sortAfter, cuts) => {
       const memtable = new Memtable()
       const segment = new Segment(1, memtable.hash)

@@ -60,7 +60,7 @@ function* answers(engine: LmdbEngineReader): Generator<[string, () => unknown]> 
 }
 
 /** Runs in the process of the test: the damage must lead to an error, not to a signal. */
-describe(`an engine that verifies what it reads, with a zeroed sector in one of its files (TEST_SEED=${SEED})`, () => {
+describe(`an engine that verifies its reads, with a zeroed sector in one of its files (TEST_SEED=${SEED})`, () => {
   const source = () => join(folder.path, 'sound')
 
   beforeAll(async () => {
@@ -75,7 +75,7 @@ describe(`an engine that verifies what it reads, with a zeroed sector in one of 
     await engine.close()
   })
 
-  it('answers what it would answer without it, or says that the store is damaged', { timeout: 600_000 }, async () => {
+  it('gives the answers of a sound store, or says that the store is damaged', { timeout: 600_000 }, async () => {
     const random = createRandom(SEED)
     const sound = openStateEngineReader({ path: source(), verifyReads: true })
     const right = new Map([...answers(sound)].map(([name, ask]) => [name, ask()]))

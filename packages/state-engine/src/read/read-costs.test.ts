@@ -109,7 +109,7 @@ describe.each([
 })
 
 describe('a list of versions', () => {
-  it('costs what it holds if they are in the memtable, however many keys there are', async () => {
+  it('costs as much as the content of the memtable, with any number of keys', async () => {
     await openReads(undefined)
     const cost = costOf(() => {
       const listed = [...reads.versions(BigInt(VERSIONS) - 150n, BigInt(VERSIONS))]

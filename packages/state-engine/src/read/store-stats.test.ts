@@ -5,7 +5,7 @@ import { openStateEngine, openStateEngineReader } from '../open-state-engine.js'
 
 const folder = temporaryFolder()
 
-it('storeStats counts what it keeps', async () => {
+it('storeStats counts the kept entries', async () => {
   const engine = openStateEngine({ path: folder.path, memtableBytes: 0 })
   await engine.commit([record(0, [[bytes('key'), bytes('value')]], 0)], CHAIN)
   await engine.commit([record(1, [[bytes('key'), new Uint8Array(10_000)]], 1)], CHAIN)
@@ -16,7 +16,7 @@ it('storeStats counts what it keeps', async () => {
   await engine.close()
 })
 
-it('storeStats counts what is not merged apart', async () => {
+it('storeStats counts unmerged entries separately', async () => {
   const engine = openStateEngine({ path: folder.path })
   await engine.commit([record(0, [[bytes('key'), bytes('value')]], 0)], CHAIN)
   expect(engine.stats).toMatchObject({ keys: 1, memtableEntries: 0 })

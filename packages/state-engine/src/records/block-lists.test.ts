@@ -144,7 +144,7 @@ function nextBlock(
   return { firstVersion: firstVersion + BigInt(versions), block: next }
 }
 
-it('lists are what plain blocks are, one after the other, and searched', () => {
+it('lists are plain blocks, one after the other, and can be searched', () => {
   const property = fc.property(fc.array(drawnBlock, { maxLength: 400 }), fc.array(fc.nat(1_000)), (drawn, shares) => {
     let newest = entry(10n, 3n, 0n, 0n)
     const model = drawn.map((one) => (newest = nextBlock(newest, one)))

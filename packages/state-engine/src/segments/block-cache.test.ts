@@ -2,7 +2,7 @@ import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { expect, it } from 'vitest'
 import { BlockCache, type CacheOwner } from './block-cache.ts'
 
-it('a cache never has more bytes than it may, and has what its owners think it has', () => {
+it('a cache never exceeds its limit, and has the bytes that its owners expect', () => {
   const random = createRandom(testSeed())
   const cache = new BlockCache(10_000)
   const owners = [new Map<number, number>(), new Map<number, number>()]
@@ -29,7 +29,7 @@ it('a cache never has more bytes than it may, and has what its owners think it h
   expect(cache.usedBytes).toBe(0)
 })
 
-it('what is used stays, and what was read once goes', () => {
+it('used entries stay, and those that were read once leave', () => {
   const cache = new BlockCache(10 * 1_200)
   const dropped = new Set<number>()
   const owner: CacheOwner = { dropped: (block) => void dropped.add(block) }

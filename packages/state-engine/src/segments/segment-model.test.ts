@@ -133,7 +133,7 @@ describe.each(KINDS)('a segment whose blocks are stored %s', (_, options) => {
     }
   })
 
-  it('keeps of what lies at or below a floor only what is seen, and nothing above a truncation', () => {
+  it('keeps of versions at or below a floor only the visible writes, and nothing above a truncation', () => {
     for (let round = 0; round < ROUNDS; round++) {
       const random = createRandom(testSeed() + round)
       const model = makeModel(random, { keys: 1 + random.below(200), versions: VERSIONS, writes: 4 })

@@ -63,7 +63,7 @@ describe('a snapshot taken during the work of a writer that commits, merges and 
     while (!statSync(file, { throwIfNoEntry: false })?.size) Atomics.wait(nothing, 0, 0, 1)
   }
 
-  it('has what was there when the data file was copied, although files were merged and removed since', async () => {
+  it('has all commits from the moment when the data file was copied, although files were merged and removed since', async () => {
     const before = await copyWith((backup) => async (file, compact) => {
       await backup(file, compact)
       runWriter()
@@ -83,7 +83,7 @@ describe('a snapshot taken during the work of a writer that commits, merges and 
     await expectSoundCopy(copyPath(), before)
   })
 
-  it('has what was there before the copy, although the files that followed came and went before they could be opened', async () => {
+  it('has all commits from before the copy, although later files came and went before they could be opened', async () => {
     let copies = 0
     const before = await copyWith((backup) => (file, compact) => {
       const copied = backup(file, compact)

@@ -57,7 +57,7 @@ describe(`a truncation (TEST_SEED=${SEED})`, () => {
     await engine.close()
   })
 
-  it('is one record where the versions are not merged, and leaves what is merged alone', async () => {
+  it('is one record if the versions are not merged, and does not change merged ones', async () => {
     const reached = new Set<Failpoint>()
     const engine = openWithFailpoints({ path: folder.path, durability: 'none' }, (point) => reached.add(point))
     for (let version = 0; version < 100; version++) await engine.commit([busyVersion(version)], CHAIN)
@@ -106,7 +106,7 @@ describe(`a truncation (TEST_SEED=${SEED})`, () => {
     await engine.close()
   })
 
-  it('lets a reader with its own memtable answer for what is left, before and after further commits', async () => {
+  it('lets a reader with its own memtable answer for the remaining versions, before and after further commits', async () => {
     const engine = openStateEngine({ path: folder.path, durability: 'none', memtableBytes: 0 })
     for (let version = 0; version < 60; version++) await engine.commit([busyVersion(version)], CHAIN)
     const reader = openStateEngineReader({ path: folder.path })

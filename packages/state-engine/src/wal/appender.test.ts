@@ -177,7 +177,7 @@ describe('commits that are not awaited', () => {
     await engine.close()
   })
 
-  it('fail by themselves, and what follows them is made', async () => {
+  it('fail by themselves, and the next ones succeed', async () => {
     const engine = openStateEngine({ path: folder.path })
     await engine.commit([version(0)], CHAIN)
     const twice = record(

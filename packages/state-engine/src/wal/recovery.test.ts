@@ -103,7 +103,7 @@ describe('a WAL file whose end is torn', () => {
     }
   })
 
-  it('has the commits before what was never synced, cut at any byte', async () => {
+  it('has the commits before the unsynced part, cut at any byte', async () => {
     const { path, ends } = await makeStore(3, { killed: true, durability: 'ordered' })
     for (let size = FILE_HEADER_LENGTH; size <= ends[3]!; size += 3 * STRIDE) {
       const cut = copy(path, (path) => truncateSync(join(path, 'write-ahead-1'), size))

@@ -104,7 +104,7 @@ it.runIf(isSlowRun)('pruning drops many deletions and large values, sound after 
   await engine.close()
 })
 
-it('pruning never writes what dies in the memtable', async () => {
+it('pruning never writes values that end in the memtable', async () => {
   const engine = openStateEngine({ path: folder.path, durability: 'none', memtableBytes: 60_000 })
   for (let version = 0; version < 2_000; version++) {
     await engine.commit([record(version, [[bytes('busy'), new Uint8Array(100)]], version)], CHAIN)

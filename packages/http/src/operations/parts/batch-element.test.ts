@@ -149,7 +149,7 @@ describe('POST /v1/batch', () => {
     expect((await batch(new Array(1_001).fill(item))).status).toBe(400)
   })
 
-  it.skipIf(!hasSharedData)('answers what the operations answer by themselves, to every GET of the kit', async () => {
+  it.skipIf(!hasSharedData)('gives the answers of the single operations, for every GET of the kit', async () => {
     const kit = JSON.parse(readFileSync(sharedPath('conformance/account-requests.json'), 'utf8')) as {
       readonly requests: readonly KitRequest[]
     }

@@ -163,7 +163,7 @@ describe('POST /v1/resources:batch', () => {
 })
 
 describe('entity tags', () => {
-  it('spare a client what it has, at versions that it names', async () => {
+  it('do not repeat data that the client already has, at the versions that it names', async () => {
     const listener = createRequestListener({ ledger: createLedger(await engineWithVersions()) })
     const get = (query: string, headers: Record<string, string> = {}) =>
       inject(listener, { url: `/v1/accounts/0x1/balance/0xa${query}`, headers })

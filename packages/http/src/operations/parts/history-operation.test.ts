@@ -219,7 +219,7 @@ describe('the history of a balance', () => {
     expect([statusCode, JSON.parse(body)]).toMatchObject([status, { error_code: code }])
   })
 
-  it('says what it does not know below a window', async () => {
+  it('says that it does not know the values below a window', async () => {
     const pruned = await smallLedger()
     await pruned.prune(5n)
     const below = ask(pruned)
@@ -238,7 +238,7 @@ describe('the history of a balance', () => {
   })
 })
 
-it('a history does not know what a store without a base held before', async () => {
+it('a history does not know the earlier values if the store has no base', async () => {
   const engine = createMemoryEngine()
   const block = { height: 5n, epoch: 0n, timestampUsec: START }
   await engine.commit([{ version: 5n, block, writes: [[STORE, coinStore(3n)]] }], { chainId: 4n })
@@ -288,7 +288,7 @@ describe('histories of values', () => {
     expect((await get('/tables/0x7/item/history', {}, { ...item, key: 'x' })).statusCode).toBe(400)
   })
 
-  it('continue behind what is not of the type that was asked for, and say so as the read does', async () => {
+  it('continue past values of another type than the requested one, and say so as the read does', async () => {
     const engine = createMemoryEngine()
     const stored = [Uint8Array.of(1, 7), Uint8Array.of(2, 7), Uint8Array.of(0)]
     for (const [at, bytes] of stored.entries()) {
@@ -369,7 +369,7 @@ describe('the history of a balance that could not be read for a while', () => {
     )
   })
 
-  it('is sampled with what cannot be read in place of the first change of its bucket', async () => {
+  it('is sampled with the unreadable value in place of the first change of its bucket', async () => {
     const { body } = await get(`${HISTORY}?order=asc&points=4`)
     expect(JSON.parse(body)).toMatchObject([
       { version: '0', balance: '1' },
@@ -388,7 +388,7 @@ describe('the history of a balance that could not be read for a while', () => {
 })
 
 describe.skipIf(!hasSharedData)('histories over the fixture of balances', () => {
-  it('say at each version what the read says, errors included, for every asset and resource', async () => {
+  it('show at each version the answer of the read, including errors, for every asset and resource', async () => {
     const engine = createMemoryEngine()
     const source = await openSource(sharedPath('conformance/fixture.ndjson.gz'))
     const subjects = new Set<string>([`/accounts/${OWNER}/balance/0xa`, `/accounts/${OWNER}/balance/${COIN}`])
@@ -453,7 +453,7 @@ describe.skipIf(!hasSharedData)('histories over the account fixture', () => {
     await engine.prune(301n)
   })
 
-  it('a resource is at each version what its history says', async () => {
+  it('a resource at each version equals its entry in the history', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(), fc.bigInt(100n, 400n), async (at, version) => {
         const { address, type } = resources[at % resources.length]!
@@ -469,7 +469,7 @@ describe.skipIf(!hasSharedData)('histories over the account fixture', () => {
     )
   })
 
-  it('a balance is at each version what its history says', async () => {
+  it('a balance at each version equals its entry in the history', async () => {
     for (const owner of owners) {
       const path = `/accounts/${owner}/balance/${COIN}`
       const changes = JSON.parse((await get(`${path}/history?limit=1000`)).body) as BalanceChange[]
@@ -480,7 +480,7 @@ describe.skipIf(!hasSharedData)('histories over the account fixture', () => {
     }
   })
 
-  it('changes of an account lie between what both versions list', async () => {
+  it('changes of an account are the differences between the lists of both versions', async () => {
     const list = async (address: string, version: bigint) => {
       const { body, statusCode } = await get(`/accounts/${address}/resources?ledger_version=${version}`)
       if (statusCode !== 200) return undefined

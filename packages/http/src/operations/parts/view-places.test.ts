@@ -98,7 +98,7 @@ describe('ViewPlaces', () => {
     expect(ran.lastIndexOf('b')).toBeLessThan(ran.lastIndexOf('c'))
   })
 
-  it('never lets views hold more together than the shared bytes and what one more turn takes', async () => {
+  it('never lets views hold more together than the shared bytes and the charges of one more turn', async () => {
     const places = new ViewPlaces()
     const step = SHARED_BYTES / 16
     const held = new Map<string, number>()
