@@ -1,12 +1,5 @@
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
-import type {
-  CodedFunction,
-  Instantiation,
-  ModuleCode,
-  ModuleId,
-  SignatureToken,
-  StructDefinition,
-} from '@ledger-state/move-module'
+import type { Instantiation, ModuleCode, ModuleId, SignatureToken, StructDefinition } from '@ledger-state/move-module'
 import { malformedCode } from '../faults/vm-fault.js'
 
 /** Work of comparing an entry with others, in instructions. */
@@ -25,13 +18,13 @@ interface Handle extends Named {
 }
 
 /**
- * Expects of the tables of a module, as the reference does, that no two entries are equal, that structs have fields and
- * enums variants, and that the structs and functions of the module itself have definitions. It yields the number of types
+ * Expects of the tables of a module, as the reference does, that no two entries are equal, and that structs have fields and
+ * enums variants. A struct or function of the module without a definition is not looked for: nothing can use it. It yields the number of types
  * and entries that the next step visits.
  * @throws VmFault
  */
 export function* verifyEntries(code: ModuleCode): Generator<number, void, void> {
-  const names = new Names(code.self, yield* numbersOf(code.identifiers), yield* numbersOf(code.moduleHandles))
+  const names = new Names(yield* numbersOf(code.identifiers), yield* numbersOf(code.moduleHandles))
   yield* expectDistinct('identifiers', code.identifiers, (name) => [name])
   yield* expectDistinct('addresses', code.addresses, (address) => [bytesToHexDigits(address)])
   yield* expectDistinct('module handles', code.moduleHandles, (module) => names.partsOf(module))
@@ -75,8 +68,6 @@ export function* verifyEntries(code: ModuleCode): Generator<number, void, void> 
   for (const { name, acquires } of code.functions) {
     if (acquires.length > 1) yield* expectDistinct(`structs that ${name} acquires`, acquires, (struct) => [struct])
   }
-  yield* expectDefinitions('struct', code.structs, code.structHandles, names.self)
-  yield* expectDefinitions('function', code.functions, code.functionHandles, names.self)
 }
 
 /** The entries in steps: it yields the work of the next ones. `countOf` is the number of parts of an entry. */
@@ -131,28 +122,12 @@ function* expectFields(struct: StructDefinition, namesOf: (named: Named) => Part
   }
 }
 
-/** Expects that the module defines each entry that it names as its own. */
-function* expectDefinitions(
-  what: string,
-  definitions: readonly (StructDefinition | CodedFunction)[],
-  handles: readonly Handle[],
-  self: ModuleId,
-): Generator<number, void, void> {
-  const defined = new Set<string>()
-  yield* inSteps(definitions, ({ name }) => defined.add(name))
-  yield* inSteps(handles, ({ module, name }) => {
-    if (module === self && !defined.has(name)) throw malformedCode(`no definition of the ${what} ${name}`)
-  })
-}
-
 /** Numbers of names and modules: a name may have 64 KiB, and may be used in each type. */
 class Names {
-  readonly self: ModuleId
   readonly #names: ReadonlyMap<string, number>
   readonly #modules: ReadonlyMap<ModuleId, number>
 
-  constructor(self: ModuleId, names: ReadonlyMap<string, number>, modules: ReadonlyMap<ModuleId, number>) {
-    this.self = self
+  constructor(names: ReadonlyMap<string, number>, modules: ReadonlyMap<ModuleId, number>) {
     this.#names = names
     this.#modules = modules
   }

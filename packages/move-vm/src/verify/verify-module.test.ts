@@ -185,21 +185,6 @@ describe('the definitions of a module', () => {
     expect(refusalOf({ structs: [{ abilities: 3, ...accepted }], functions: [GOOD] })).toBeUndefined()
     expect(refusalOf({ structs: [{ abilities: 3, ...refused }], functions: [GOOD] })).toContain(why)
   })
-
-  it('are there for each struct and function of the module that it names', () => {
-    const of = (name: string, module = SELF): AssembledFunction => ({
-      name: 'unused',
-      parameters: [{ ...struct(name), module } as SignatureToken],
-      code: [['ret']],
-    })
-    const structs = [{ name: 'S', abilities: 7, fields: [['x', U64]] as const }]
-    expect(refusalOf({ structs, functions: [GOOD, of('S')] })).toBeUndefined()
-    expect(refusalOf({ structs, functions: [GOOD, of('X', { ...SELF, name: 'other' })] })).toBeUndefined()
-    expect(refusalOf({ structs, functions: [GOOD, of('X')] })).toContain('no definition of the struct X')
-    const caller = (name: string): AssembledFunction => ({ name: 'c', code: [['call', { name }], ['ret']] })
-    expect(refusalOf({ functions: [GOOD, caller('c')] })).toBeUndefined()
-    expect(refusalOf({ functions: [GOOD, caller('x')] })).toContain('no definition of the function x')
-  })
 })
 
 describe('generic functions do not call each other with ever larger types', () => {
