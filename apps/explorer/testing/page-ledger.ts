@@ -44,12 +44,12 @@ export const EVIL = '0xbad::evil::Evil'
 export const ASSET = '0xa55e7'
 /** A fungible asset, whose supply grows, with a store of Alice's. */
 export const TEA = '0x7ea'
-export const TEA_STORE = '0x7ea1'
+const TEA_STORE = '0x7ea1'
 /** A collection of Alice's, with a token. */
 export const CUPS = '0xc0b5'
 export const CUP = '0xc0b51'
 /** A token with a hostile name, of Mallory's. */
-export const EVIL_CUP = '0xc0b52'
+const EVIL_CUP = '0xc0b52'
 export const TABLE = '0x7ab1e2'
 export const HOSTILE_TABLE = '0x7ab1e3'
 export const HOSTILE = '<img src=x onerror="hurt=1"><b>bold</b>'

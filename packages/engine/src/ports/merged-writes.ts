@@ -24,5 +24,6 @@ export interface MergedWrites {
    * @throws `store_corrupt`
    */
   writes(first: bigint, last: bigint): Iterable<StoredWrite>
+  /** Closes the files of the writes. */
   close(): void
 }

@@ -18,6 +18,7 @@ export interface SharedFiles {
    * @param bytes length of the file; undefined if it is not known
    */
   read(name: string, from: number, bytes: number | undefined): AsyncIterable<Buffer>
+  /** Ends the requests. */
   close(): void
 }
 

@@ -63,6 +63,7 @@ export class LeavesWriter {
     return createHash('sha256').update(head).update(this.#digest.digest()).digest('hex')
   }
 
+  /** Closes the file, which stays as it is. */
   close(): void {
     closeSync(this.#descriptor)
   }
@@ -85,6 +86,7 @@ export interface LeavesFile {
   read(part: number, depth: number): Uint8Array
   /** The digest of the file, in hex, once all parts are read, each once and in order. */
   digest(): string
+  /** Closes the file. */
   close(): void
 }
 

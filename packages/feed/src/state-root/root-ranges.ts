@@ -27,6 +27,7 @@ export interface RootRanges {
    * @param writes number of writes that the range may have
    */
   begin(base: LeavesFile | undefined, writes: number): RootRange
+  /** Ends the threads. */
   close(): Promise<void>
 }
 

@@ -43,6 +43,7 @@ export interface AuditRootsOptions {
   readonly signal?: AbortSignal | undefined
   /** Waits until the work may go on. It is called after some thousand writes, and before each part of the state. */
   readonly pace?: (() => Promise<void>) | undefined
+  /** Called after each part of the work. */
   readonly onProgress?: ((progress: AuditProgress) => void) | undefined
 }
 

@@ -6,6 +6,7 @@ export interface AuditedEngine extends StateEngineReader {
   /** Identifies the store: another store in the same folder has another one. */
   readonly storeId: string
   readonly stats: { readonly keys: number; readonly memtableEntries: number }
+  /** All writes of the store, in the order of their keys. The caller closes them. */
   openMergedWrites(): MergedWrites
 }
 

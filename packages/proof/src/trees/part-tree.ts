@@ -14,9 +14,11 @@ const WRITES_AT_ONCE = 2 ** 12
 const JOBS_AT_ONCE = 2 ** 14
 const FIRST_LEAVES = 2 ** 10
 
-/** Kind of a subtree: it has no leaf, a single leaf, or more. */
+/** Kind of a subtree without a leaf. */
 export const SUBTREE_EMPTY = 0
+/** A subtree with a single leaf. */
 export const SUBTREE_LEAF = 1
+/** A subtree with several leaves. */
 export const SUBTREE_INNER = 2
 
 /**

@@ -21,6 +21,7 @@ const PART = '.part'
 /** Fetched files: `segment-` and the hash, until the store is made. */
 const FETCHED = /^segment-[0-9a-f]{64}(?:\.part)?$/
 
+/** Progress and end of a fetch. */
 export interface FetchSegmentsOptions {
   /** Called with the bytes that are here, and all. */
   readonly onProgress?: ((bytes: number, total: number) => void) | undefined

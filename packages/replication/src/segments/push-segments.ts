@@ -15,6 +15,7 @@ import {
 const WORK_NAME = 'push'
 const SHOWN_KEY_BYTES = 32
 
+/** Progress and end of a push. */
 export interface PushOptions {
   /** Called with the bytes of the files that are in place, and of all. */
   readonly onProgress?: ((bytes: number, total: number) => void) | undefined

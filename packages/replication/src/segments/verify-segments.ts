@@ -4,6 +4,7 @@ import { manifestErrors } from '../errors.js'
 import { readManifest } from './read-manifest.js'
 import { nameOfFile, type SegmentsManifest } from './segments-manifest.js'
 
+/** Progress of a verification. */
 export interface VerifySegmentsOptions {
   /** Called with the bytes that were read, and all. */
   readonly onProgress?: ((bytes: number, total: number) => void) | undefined
