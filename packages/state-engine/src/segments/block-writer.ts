@@ -8,7 +8,7 @@ import { MOST_BLOCK_ENTRIES } from './format.js'
 // Operation: 0 a deletion; odd: a value, of op >> 1 bytes; even: a patch of the value before, of (op − 2) >> 1 bytes
 
 export const DELETION_OPERATION = 0
-const CONTENT_HEAD_LENGTH = 4
+export const CONTENT_HEAD_LENGTH = 4
 const MOST_NARROW = 0xffff
 
 export function valueOperation(length: number): number {

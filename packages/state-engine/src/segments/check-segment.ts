@@ -59,7 +59,7 @@ function* checkEntries(reader: SegmentReader, probe: KeyProbe, onKey: (oldest: n
   const { file, index } = reader
   const { firstVersion, lastVersion } = reader.identity
   const mostVersion = Number(lastVersion - firstVersion)
-  const cursor = new SegmentCursor(reader)
+  const cursor = new SegmentCursor(reader, { checksContent: true })
   const sketch = new Set(reader.sketch)
   const missing = new Set(sketch)
   const bound = sketch.size < SKETCH_HASHES ? Number.POSITIVE_INFINITY : reader.sketch.at(-1)!

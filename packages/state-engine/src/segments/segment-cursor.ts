@@ -1,9 +1,17 @@
+import { faultOfContent } from './check-content.js'
 import { EntryReader } from './entry-reader.js'
 import { BLOCK_HEAD_LENGTH } from './format.js'
 import { openBlock } from './segment-blocks.js'
 import type { SegmentReader } from './segment-reader.js'
 
 const READ_AT_ONCE = 2 ** 20
+
+export interface SegmentCursorOptions {
+  /** Block with which it begins. */
+  readonly firstBlock?: number
+  /** Whether each length in a block is followed before its entries are read: the file may be of somebody else. */
+  readonly checksContent?: boolean
+}
 
 /** All entries of a segment in order, for merges: reads blocks by the megabyte, and verifies each. */
 export class SegmentCursor {
@@ -15,6 +23,7 @@ export class SegmentCursor {
   /** Whether the entry at the cursor has another key than the one before. */
   isNewKey = true
   readonly #reader: SegmentReader
+  readonly #checksContent: boolean
   #nextBlock = 0
   #entriesLeft = 0
   #entries = 0
@@ -23,10 +32,10 @@ export class SegmentCursor {
   #chunkEnd = 0
   #content: Uint8Array = new Uint8Array(0)
 
-  /** @param firstBlock block with which it begins */
-  constructor(reader: SegmentReader, firstBlock = 0) {
+  constructor(reader: SegmentReader, { firstBlock = 0, checksContent = false }: SegmentCursorOptions = {}) {
     this.#reader = reader
     this.#nextBlock = firstBlock
+    this.#checksContent = checksContent
   }
 
   /** Number of the block of the entry. */
@@ -76,6 +85,8 @@ export class SegmentCursor {
     if (end > this.#chunkEnd) this.#readChunk(start, end)
     const bytes = this.#chunk.subarray(start - this.#chunkStart, end - this.#chunkStart)
     const content = openBlock(file, start, bytes)
+    const fault = this.#checksContent ? faultOfContent(content) : undefined
+    if (fault !== undefined) throw file.damaged(start + BLOCK_HEAD_LENGTH, fault)
     const width = content[1]!
     this.#content = content
     this.#entries = content[2]! | (content[3]! << 8)

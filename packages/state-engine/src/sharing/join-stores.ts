@@ -127,7 +127,7 @@ class Join {
   async #verify(slice: SegmentSlice, unknown: Set<string>): Promise<void> {
     const isWhole = this.#stores[0]!.base.complete
     const older = this.#slices.filter((other) => other !== slice)
-    const cursor = new SegmentCursor(slice.reader)
+    const cursor = new SegmentCursor(slice.reader, { checksContent: true })
     for (let entries = 1; cursor.next(); entries++) {
       const { entry } = cursor
       if (isWhole && cursor.isNewKey && entry.ends[0] === DELETED) {

@@ -11,9 +11,9 @@ export function keyRangeOf(path: string): readonly [Uint8Array, Uint8Array] {
   try {
     const { blocks } = reader.summary
     if (blocks === 0) return [NO_KEY, NO_KEY]
-    const first = new SegmentCursor(reader)
+    const first = new SegmentCursor(reader, { checksContent: true })
     first.next()
-    const last = new SegmentCursor(reader, blocks - 1)
+    const last = new SegmentCursor(reader, { firstBlock: blocks - 1, checksContent: true })
     while (last.next());
     return [keyOf(first), keyOf(last)]
   } finally {
