@@ -225,7 +225,7 @@ describe('a snapshot that is damaged on its way', () => {
     [1, 'whole'],
     [3, 'store_corrupt'],
   ])('is fetched again where its hashes are right and the check fails; %i times: %s', async (times, outcome) => {
-    const forge = (body: Buffer) => body.fill(0xa5, 8_192, body.length >> 1)
+    const forge = (body: Buffer) => body.fill(0xa5, 8_192)
     const snapshots = join(folder, 'snapshots')
     const forgedHash = () => {
       const copy = readFileSync(join(snapshots, readdirSync(snapshots)[0]!, STORE_FILE))
