@@ -174,7 +174,8 @@ export class ExplorerBed {
     page.on('request', (request) => {
       // Requests of the document before are given up.
       if (request.isNavigationRequest()) underWay.clear()
-      underWay.add(request)
+      // The stream of changes ends with the page.
+      if (request.resourceType() !== 'eventsource') underWay.add(request)
       if (!request.url().startsWith(host) && !request.url().startsWith('blob:')) this.#faults.push(request.url())
     })
     return page

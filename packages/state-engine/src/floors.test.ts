@@ -20,6 +20,7 @@ const FLOORS = [
   ['read'],
   ['write', 'check', 'snapshot'],
   ['truncation'],
+  ['sharing'],
   ['.'],
 ]
 

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bundledScript } from '@ledger-state/testing/bundled-script'
+import { open } from 'lmdb'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { STORE_FILE } from '../src/lmdb/lmdb-store.ts'
 import { openStateEngine } from '../src/open-state-engine.ts'
@@ -27,10 +28,10 @@ export function damagedStores({ isPruned }: { readonly isPruned: boolean }) {
       )
     }
     if (isPruned) await engine.prune(1_200n)
-    // A compact copy has no free pages, whose loss would be no damage.
     if (isPruned) cpSync(written, sound, { recursive: true })
     else await engine.snapshot(sound, { compact: true })
     await engine.close()
+    if (!isPruned) await dropFreePages(join(sound, STORE_FILE))
   })
   afterAll(() => {
     rmSync(root, { recursive: true })
@@ -51,6 +52,15 @@ export function damagedStores({ isPruned }: { readonly isPruned: boolean }) {
       for (; copies > 0; copies--) rmSync(join(root, `copy ${copies}`), { recursive: true })
     },
   }
+}
+
+/** Makes a data file without free pages, whose loss would be no damage. */
+async function dropFreePages(file: string): Promise<void> {
+  const copy = `${file}.copy`
+  const environment = open({ path: file, readOnly: true, noSubdir: true })
+  await environment.backup(copy, true)
+  await environment.close()
+  renameSync(copy, file)
 }
 
 /** Opens stores in another process, which a signal may end, and checks, uses or reads them. */

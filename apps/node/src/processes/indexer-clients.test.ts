@@ -256,7 +256,6 @@ describe.each(SDKS)('@aptos-labs/ts-sdk %s', (name, sdk) => {
       ],
       ['table_items', () => aptos.table.getTableItemsData({ options: { where: {} } })],
       ['table_metadatas', () => aptos.table.getTableItemsMetadata({ options: { where: {} } })],
-      ['processor_status', () => aptos.getProcessorStatus(sdk.ProcessorType.EVENTS_PROCESSOR)],
     ]
     for (const [field, ask] of asked) {
       await expect(ask(), field).rejects.toThrow(new RegExp(`field ."?${field}.*not answered here`))

@@ -143,7 +143,7 @@ describe('keepTree', () => {
       writeFileSync(`${folder}/data-of-more-versions`, Buffer.alloc(20_000_000, 1))
       await addBlock()
       const said = await keep({ kept, line }).catch((error: Error) => error)
-      expect(pruned).toMatch(new RegExp(`the oldest version is ${version + 1n}\n`))
+      expect(pruned).toMatch(new RegExp(`the oldest version is ${version + 1n};`))
       const message = `the tree of version ${version} was not built, because the version was pruned first; a larger --retain leaves more time`
       expect(said).toEqual(kept === 'auto' ? message : expect.objectContaining({ code: 'no_checkpoint', message }))
       expect(readdirSync(folder).filter((name) => name.startsWith('state-'))).toEqual([])
