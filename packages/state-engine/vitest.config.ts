@@ -1,3 +1,4 @@
+import { sampleCases } from '@ledger-state/testing/sample-cases'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
 import { testScale } from '@ledger-state/testing/test-scale'
@@ -21,21 +22,19 @@ function projectWith(name: string, tests: readonly string[], variables: Readonly
   return { ...config, test: { ...test, name, include, env: { ...test.env, ...variables } } }
 }
 
+const OTHER_FILES = [
+  projectWith('without-map', ON_OTHER_FILES, { LEDGER_STATE_UNMAPPED: '1' }),
+  projectWith('compressed', [...ON_OTHER_FILES, 'src/read/damaged-segments'], { LEDGER_STATE_COMPRESSED: '1' }),
+  ...(isSlowRun ? [projectWith('split', ['src/read/model-histories'], { LEDGER_STATE_SEGMENT_BYTES: '10000' })] : []),
+]
+
 export default defineConfig({
   test: {
     passWithNoTests: config.test.passWithNoTests,
     projects: [
       { ...config, test: { ...config.test, name: 'mapped' } },
-      // They double the time of a slow run, so a sample leaves them out.
-      ...(isSlowRun && testScale() < 1
-        ? []
-        : [
-            projectWith('without-map', ON_OTHER_FILES, { LEDGER_STATE_UNMAPPED: '1' }),
-            projectWith('compressed', [...ON_OTHER_FILES, 'src/read/damaged-segments'], {
-              LEDGER_STATE_COMPRESSED: '1',
-            }),
-            projectWith('split', ['src/read/model-histories'], { LEDGER_STATE_SEGMENT_BYTES: '10000' }),
-          ]),
+      // They double the time of a slow run, so a sample leaves them out. A sample of the fast tests has one of them.
+      ...(testScale() >= 1 ? OTHER_FILES : isSlowRun ? [] : sampleCases(OTHER_FILES, 1)),
     ],
   },
 })

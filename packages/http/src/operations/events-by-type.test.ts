@@ -7,6 +7,7 @@ import { createAsyncLedger, createLedger } from '@ledger-state/ledger'
 import { TransactionGroup } from '@ledger-state/records/transaction-group'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
+import { scaledRounds } from '@ledger-state/testing/test-scale'
 import { inject } from 'light-my-request'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { commitSource } from '../../testing/commit-source.js'
@@ -57,7 +58,7 @@ describe.runIf(hasSharedData)(`the events of a type (TEST_SEED=${testSeed()})`, 
       const all = (await readPages<Event>(listeners[0]!, `/v1/events/${type}?order=asc`, 100)).flat()
       const fields = all.flatMap(({ data }) => [...scalars(data)])
       expect(fields.length).toBeGreaterThan(0)
-      for (let times = 0; times < 3; times++) {
+      for (let times = 0; times < scaledRounds(3); times++) {
         const [path, value] = fields[random.below(fields.length)]!
         const wanted = all.filter(({ data }) => [...scalars(data)].some(([at, text]) => at === path && text === value))
         const filter = `field.${path}=${encodeURIComponent(value)}`
