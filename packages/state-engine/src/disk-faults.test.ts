@@ -3,8 +3,10 @@ import { existsSync, mkdtempSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { bundledScript } from '@ledger-state/testing/bundled-script'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
+import { sampleCases } from '@ledger-state/testing/sample-cases'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
+import { scaledRounds, testScale } from '@ledger-state/testing/test-scale'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { CALLS_BY_NAME, compileFaultyDisk, type DiskFault, hasFaultyDisk } from '../testing/disk-faults/disk-faults.ts'
 import { expectDurable } from '../testing/disk-faults/expect-durable.ts'
@@ -14,8 +16,9 @@ import { STORE_FILE } from './lmdb/lmdb-store.js'
 import { openStateEngine } from './open-state-engine.js'
 
 const SEED = testSeed()
-/** Most calls that fail, one in each run. The slow run tries all of them. */
+/** Most calls that fail, one in each run. The slow run tries all of them; with `TEST_SCALE` below 1, that share of them. */
 const MOST_FAULTS = isSlowRun ? Number.POSITIVE_INFINITY : 1
+const MOST_SKIPPED = isSlowRun ? Math.round(2 / Math.min(1, testScale())) - 2 : 2
 const MOST_CALLS = 200
 const folder = folderForAll()
 
@@ -31,8 +34,14 @@ const STEPS: Readonly<Record<string, readonly string[]>> = {
 /** Files whose calls fail, by a part of their names. */
 const FILES = ['state.mdb', 'write-ahead', 'segment-', '.']
 /** The fast run has a part of them. */
-const NAMES = isSlowRun ? Object.keys(STEPS) : ['commits', 'merge', 'truncation', 'import']
+const NAMES = isSlowRun ? triedSteps() : ['commits', 'merge', 'truncation', 'import']
 const OPTIONS: FaultyWriterRun['options'] = { memtableBytes: 40_000 }
+
+/** The steps that a test tries, or a share of them. */
+function triedSteps(): readonly string[] {
+  const names = Object.keys(STEPS)
+  return sampleCases(names, Math.min(names.length, scaledRounds(names.length)))
+}
 
 describe.skipIf(!hasFaultyDisk())(`a disk whose calls fail (needs gcc; TEST_SEED=${SEED})`, () => {
   const random = createRandom(SEED)
@@ -49,8 +58,8 @@ describe.skipIf(!hasFaultyDisk())(`a disk whose calls fail (needs gcc; TEST_SEED
   /** Has each call fail, or some of them. */
   async function tryFaults(writer: FaultyWriterRun, fault: Omit<DiskFault, 'nth'>): Promise<void> {
     let reached = 0
-    const first = isSlowRun ? 1 : 2 + random.below(4)
-    for (let nth = first; nth <= MOST_CALLS && reached < MOST_FAULTS; nth += isSlowRun ? 1 : 1 + random.below(3)) {
+    const first = isSlowRun ? 1 + random.below(MOST_SKIPPED + 1) : 2 + random.below(4)
+    for (let nth = first; nth <= MOST_CALLS && reached < MOST_FAULTS; nth += 1 + random.below(MOST_SKIPPED + 1)) {
       const found = start(writer, { ...fault, nth })
       const why = `the ${fault.call} number ${nth} of ${fault.name}: ${found.lines.join(', ')}`
       expect(found.signal, why).toBe('SIGKILL')
@@ -74,17 +83,16 @@ describe.skipIf(!hasFaultyDisk())(`a disk whose calls fail (needs gcc; TEST_SEED
   })
 
   it.for(['ordered', 'none'] as const)('keeps all that a flush saved: %s', { timeout }, async (durability) => {
-    for (const [name, steps] of Object.entries(STEPS)) {
-      if (!isSlowRun && name !== 'merge' && name !== 'truncation') continue
+    for (const name of isSlowRun ? NAMES : ['merge', 'truncation']) {
       for (const file of FILES) {
-        const writer = { options: { ...OPTIONS, durability }, steps: [...steps, 'flush'] }
+        const writer = { options: { ...OPTIONS, durability }, steps: [...STEPS[name]!, 'flush'] }
         await tryFaults(writer, { call: 'sync', name: file })
       }
     }
   })
 
   it('keeps all that was acknowledged if writes fail', { timeout }, async () => {
-    for (const name of isSlowRun ? Object.keys(STEPS) : ['commits', 'merge']) {
+    for (const name of isSlowRun ? NAMES : ['commits', 'merge']) {
       for (const file of FILES.filter((name) => name !== '.')) {
         const writer: FaultyWriterRun = { options: { ...OPTIONS, durability: 'full' }, steps: STEPS[name]! }
         await tryFaults(writer, { call: 'write', name: file })
@@ -97,7 +105,7 @@ describe.skipIf(!hasFaultyDisk())(`a disk whose calls fail (needs gcc; TEST_SEED
     { timeout },
     async (call) => {
       const names = Object.keys(STEPS)
-      for (const name of isSlowRun ? names : [names[random.below(names.length)]!]) {
+      for (const name of isSlowRun ? NAMES : [names[random.below(names.length)]!]) {
         const writer: FaultyWriterRun = { options: { ...OPTIONS, durability: 'full' }, steps: STEPS[name]! }
         for (const file of call === 'list' ? ['.'] : FILES.filter((name) => name !== '.')) {
           await tryFaults(writer, { call, name: file })

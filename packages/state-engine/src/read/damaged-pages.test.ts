@@ -2,7 +2,9 @@ import { closeSync, cpSync, openSync, readdirSync, rmSync, statSync, writeSync }
 import { join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
+import { sampleCases } from '@ledger-state/testing/sample-cases'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
+import { scaledRounds } from '@ledger-state/testing/test-scale'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { PAGE_BYTES } from '../../testing/page-damage.ts'
 import { bytes, CHAIN, record } from '../../testing/small-records.ts'
@@ -88,7 +90,9 @@ describe(`an engine that verifies its reads, with a zeroed sector in one of its 
       const end = Math.ceil(statSync(join(source(), name)).size / SECTOR)
       return Array.from({ length: end - first }, (_, at) => ({ name, sector: first + at }))
     })
-    const chosen = isSlowRun ? sectors : Array.from({ length: 30 }, () => random.pick(sectors))
+    const chosen = isSlowRun
+      ? sampleCases(sectors, Math.min(sectors.length, scaledRounds(sectors.length)))
+      : Array.from({ length: 30 }, () => random.pick(sectors))
     let refused = 0
     for (const { name: file, sector } of chosen) {
       const path = join(folder.path, `damaged-${sector}`)

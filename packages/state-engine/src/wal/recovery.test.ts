@@ -1,6 +1,7 @@
 import { cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
+import { testScale } from '@ledger-state/testing/test-scale'
 import { describe, expect, it } from 'vitest'
 import { moveToAnotherBoot } from '../../testing/another-boot.ts'
 import { bytes, CHAIN, record } from '../../testing/small-records.ts'
@@ -12,7 +13,7 @@ import { RECORD_HEADER_LENGTH } from './record.js'
 const folder = temporaryFolder()
 const KEY = bytes('key')
 /** Distance between the bytes that are damaged, each in a new store. The slow run leaves out none. */
-const STRIDE = isSlowRun ? 1 : 11
+const STRIDE = isSlowRun ? Math.max(1, Math.round(1 / testScale())) : 11
 let copies = 0
 
 /**
