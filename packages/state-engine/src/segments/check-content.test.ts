@@ -25,9 +25,9 @@ let keys: Uint8Array[]
 beforeAll(() => {
   const model = makeModel(createRandom(SEED), { keys: 60, versions: VERSIONS, writes: 6, hasLong: false })
   keys = sortedModel(model).map(({ key }) => key)
-  contents = [false, true].flatMap((patches) => {
-    const path = join(folder.path, `patches-${patches}`)
-    writeSegment(path, model, 0, VERSIONS - 1, { blockBytes: 2_000, patches })
+  contents = [2_000, 500].flatMap((blockBytes) => {
+    const path = join(folder.path, `blocks of ${blockBytes}`)
+    writeSegment(path, model, 0, VERSIONS - 1, { blockBytes })
     const reader = openSegment(path, false)
     const { index, file } = reader
     const read = Array.from({ length: index.count }, (_, block) => {
