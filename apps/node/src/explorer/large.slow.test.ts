@@ -200,14 +200,17 @@ describe('the explorer', () => {
 
   it('lists a hundred thousand balances, page after page as somebody scrolls', async () => {
     const page = await bed.newPage()
-    await page.route('**/resources?**', (route) => {
+    await page.route('**/accounts/*/balances?**', (route) => {
       const start = Number(new URL(route.request().url()).searchParams.get('start') ?? 0)
-      const stores = Array.from({ length: 1_000 }, (_, at) => ({
-        type: `0x1::coin::CoinStore<0x2::c${start + at}::Coin>`,
-        data: {},
+      const holdings = Array.from({ length: 1_000 }, (_, at) => ({
+        asset_type: `0x2::c${start + at}::Coin`,
+        storage_id: `0x${(start + at).toString(16)}`,
+        amount: '7',
+        is_primary: true,
+        is_frozen: false,
       }))
       const headers = start < 9_000 ? { 'x-svc-cursor': String(start + 1_000) } : undefined
-      return route.fulfill({ ...json(stores), ...(headers && { headers }) })
+      return route.fulfill({ ...json(holdings), ...(headers && { headers }) })
     })
     await page.goto(`${bed.address}/account/0xa11ce`)
     await scrollThrough(page, '0x2::c0::Coin', 10_000)

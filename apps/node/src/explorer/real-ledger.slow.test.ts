@@ -7,7 +7,7 @@ import { BrowserBed } from '../../testing/browser-bed.ts'
 /** Each view, and a text that it has once it is drawn. */
 const VIEWS: readonly (readonly [path: string, text: string])[] = [
   ['/', 'Where to begin'],
-  ['/account/0x1', 'No coins, and none'],
+  ['/account/0x1', 'It holds no coins and no fungible assets'],
   ['/account/0x1/resources', '0x1::account::Account'],
   ['/account/0x1/modules', '9 types, 30 functions'],
   ['/module/0x1/coin', 'used by'],
