@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import type { KeyedEntry } from '@ledger-state/core'
 import type { HashBatch } from '@ledger-state/proof'
+import { MessageBuffer } from './message-buffer.js'
 import { addStateKey, addStateValue } from './state-hashes.js'
 
 // Layout of entries in a message to a thread: u32 length of the key, u32 of the value, u32 of the annotation, then
@@ -10,39 +11,34 @@ const HEADER = 12
 
 /** Collects the entries of one message to a thread. */
 export class EntryBatch {
-  #bytes: Buffer
-  #length = 0
+  readonly #buffer: MessageBuffer
 
   constructor(capacity: number) {
-    this.#bytes = Buffer.from(new ArrayBuffer(capacity))
+    this.#buffer = new MessageBuffer(capacity)
   }
 
   get isEmpty(): boolean {
-    return this.#length === 0
+    return this.#buffer.isEmpty
   }
 
   /** Adds an entry; returns false if it does not fit. */
   add({ key, value, annotation }: KeyedEntry): boolean {
     const noteLength = annotation?.length ?? 0
-    const end = this.#length + HEADER + key.length + value.length + noteLength
-    if (end > this.#bytes.length) {
-      if (this.#length > 0) return false
-      this.#bytes = Buffer.from(new ArrayBuffer(end))
-    }
-    const bytes = this.#bytes
-    let at = bytes.writeUInt32LE(key.length, this.#length)
+    const start = this.#buffer.take(HEADER + key.length + value.length + noteLength)
+    if (start === undefined) return false
+    const { bytes } = this.#buffer
+    let at = bytes.writeUInt32LE(key.length, start)
     at = bytes.writeUInt32LE(value.length, at)
     at = bytes.writeUInt32LE(noteLength, at)
     bytes.set(key, at)
     bytes.set(value, at + key.length)
     if (annotation) bytes.set(annotation, at + key.length + value.length)
-    this.#length = end
     return true
   }
 
   /** The bytes of all entries, in a buffer that may be transferred. */
   toBytes(): Uint8Array<ArrayBuffer> {
-    return new Uint8Array(this.#bytes.buffer as ArrayBuffer, 0, this.#length)
+    return this.#buffer.toBytes()
   }
 }
 

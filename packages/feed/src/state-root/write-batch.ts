@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { HASH_LENGTH, type HashBatch } from '@ledger-state/proof'
+import { MessageBuffer } from './message-buffer.js'
 import { addStateKey, addStateValue } from './state-hashes.js'
 
 // Layout of writes in a message to a thread: u32 version, less the first of the range; u32 length of the key, or
@@ -28,43 +29,38 @@ export interface RangeWrite {
 
 /** Collects the writes of one message to a thread. */
 export class WriteBatch {
-  #bytes: Buffer
-  #length = 0
+  readonly #buffer: MessageBuffer
 
   constructor(capacity: number) {
-    this.#bytes = Buffer.from(new ArrayBuffer(capacity))
+    this.#buffer = new MessageBuffer(capacity)
   }
 
   get isEmpty(): boolean {
-    return this.#length === 0
+    return this.#buffer.isEmpty
   }
 
   /** Adds a write; returns false if it does not fit. */
   add({ version, key, isNewKey, value, annotation }: RangeWrite): boolean {
-    const hasKey = isNewKey || this.#length === 0
+    const hasKey = isNewKey || this.isEmpty
     const keyLength = hasKey ? key.length : 0
     const valueLength = value?.length ?? 0
     const noteLength = annotation?.length ?? 0
-    const end = this.#length + HEADER + keyLength + valueLength + noteLength
-    if (end > this.#bytes.length) {
-      if (this.#length > 0) return false
-      this.#bytes = Buffer.from(new ArrayBuffer(end))
-    }
-    const bytes = this.#bytes
-    let at = bytes.writeUInt32LE(version, this.#length)
+    const start = this.#buffer.take(HEADER + keyLength + valueLength + noteLength)
+    if (start === undefined) return false
+    const { bytes } = this.#buffer
+    let at = bytes.writeUInt32LE(version, start)
     at = bytes.writeUInt32LE(hasKey ? keyLength : SAME_KEY, at)
     at = bytes.writeUInt32LE(value ? valueLength : DELETED, at)
     at = bytes.writeUInt32LE(noteLength, at)
     if (hasKey) bytes.set(key, at)
     if (value) bytes.set(value, at + keyLength)
     if (annotation) bytes.set(annotation, at + keyLength + valueLength)
-    this.#length = end
     return true
   }
 
   /** The bytes of all writes, in a buffer that may be transferred. */
   toBytes(): Uint8Array<ArrayBuffer> {
-    return new Uint8Array(this.#bytes.buffer as ArrayBuffer, 0, this.#length)
+    return this.#buffer.toBytes()
   }
 }
 

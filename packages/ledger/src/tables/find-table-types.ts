@@ -1,9 +1,9 @@
-import { ADDRESS_LENGTH, ByteReader, bytesToHex, isLedgerStateError } from '@ledger-state/core'
-import { compareBytes, copyBytes, indexOfBytes } from '@ledger-state/core/bytes'
-import { isTable, ValueWalker } from '@ledger-state/move-module'
+import { bytesToHex } from '@ledger-state/core'
+import { compareBytes, indexOfBytes } from '@ledger-state/core/bytes'
 import { type StructTag, type TypeTag, tableKeyPrefix } from '@ledger-state/type-tag'
 import { listResources } from '../resources/list-resources.js'
 import type { LedgerState } from '../state/ledger-state.js'
+import { type TableInValue, TableWalker } from './table-walker.js'
 
 /** The types of a table, and the place of its handle. */
 export interface FoundTableTypes {
@@ -23,10 +23,7 @@ export const MOST_KEYS = 5_000
 /** Most bytes of the values that one search looks at. */
 export const MOST_BYTES = 64 << 20
 
-interface Table {
-  readonly handle: Uint8Array
-  readonly keyType: TypeTag
-  readonly valueType: TypeTag
+interface Table extends TableInValue {
   /** The type of the resource through which the search found this table. */
   readonly resource: StructTag
 }
@@ -44,7 +41,7 @@ export function findTableTypes(state: LedgerState, handle: Uint8Array, holder: U
 class Search {
   readonly #state: LedgerState
   readonly #handle: Uint8Array
-  readonly #walker: ValueWalker
+  readonly #walker: TableWalker
   /** Tables in the order in which they were found, searched or not. */
   readonly #tables = new Map<string, Table>()
   #resource: StructTag | undefined
@@ -56,10 +53,7 @@ class Search {
     const { view, source } = state
     this.#state = state
     this.#handle = handle
-    this.#walker = new ValueWalker(
-      (id) => source.modules.find(view, id)?.read(),
-      (struct, reader) => this.#visit(struct, reader),
-    )
+    this.#walker = new TableWalker(source.modules, view, (table) => this.#visit(table))
   }
 
   *run(holder: Uint8Array): TableTypesSearch {
@@ -67,14 +61,14 @@ class Search {
     for (const { tag, bytes } of listResources(this.#state, holder)) {
       if (this.#isSpent(bytes)) return undefined
       this.#resource = tag
-      if (this.#holdsHandle(bytes)) this.#walk(tag, bytes)
+      if (this.#holdsHandle(bytes)) this.#walker.walk(tag, bytes)
       if (this.#found) return resultOf(this.#found, undefined)
       yield
     }
     for (const { tag, bytes } of listResources(this.#state, holder)) {
       if (this.#isSpent(bytes)) return undefined
       this.#resource = tag
-      this.#walk(tag, bytes)
+      this.#walker.walk(tag, bytes)
       yield
     }
     for (const table of this.#tables.values()) {
@@ -91,7 +85,7 @@ class Search {
     this.#resource = resource
     for (const { key, value } of this.#state.view.scan(prefix)) {
       if (this.#isSpent(value)) return undefined
-      this.#walk(valueType, value)
+      this.#walker.walk(valueType, value)
       if (this.#found) {
         return resultOf(this.#found, { handle, key: key.subarray(prefix.length) })
       }
@@ -110,25 +104,13 @@ class Search {
     return indexOfBytes(bytes, this.#handle) >= 0
   }
 
-  /** Walks through a value as far as it can be read. */
-  #walk(type: TypeTag, bytes: Uint8Array): void {
-    try {
-      this.#walker.walk(type, new ByteReader(bytes))
-    } catch (error) {
-      if (!isLedgerStateError(error, 'invalid_bcs', 'invalid_module')) throw error
-    }
-  }
-
-  #visit(struct: StructTag, reader: ByteReader): boolean {
-    const [keyType, valueType] = struct.typeArguments
-    if (!isTable(struct) || !keyType || !valueType || reader.remaining < ADDRESS_LENGTH) return false
-    const handle = copyBytes(reader.bytes, reader.offset, reader.offset + ADDRESS_LENGTH)
-    const table = { handle, keyType, valueType, resource: this.#resource! }
-    if (compareBytes(handle, this.#handle) === 0) {
+  #visit(found: TableInValue): boolean {
+    const table = { ...found, resource: this.#resource! }
+    if (compareBytes(table.handle, this.#handle) === 0) {
       this.#found = table
       return true
     }
-    const text = bytesToHex(handle)
+    const text = bytesToHex(table.handle)
     if (!this.#tables.has(text)) this.#tables.set(text, table)
     return false
   }

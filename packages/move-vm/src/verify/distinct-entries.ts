@@ -1,6 +1,7 @@
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import type { Instantiation, ModuleCode, ModuleId, SignatureToken, StructDefinition } from '@ledger-state/move-module'
 import { malformedCode } from '../faults/vm-fault.js'
+import { visitTypes } from './visit-types.js'
 
 /** Work of comparing an entry with others, in instructions. */
 const WORK_OF_ENTRY = 8
@@ -38,13 +39,13 @@ export function* verifyEntries(code: ModuleCode): Generator<number, void, void> 
     'signatures',
     code.signatures,
     (signature) => signature.map((type) => types.of(type)),
-    (signature) => signature.reduce((sum, type) => sum + countTypes(type), 1),
+    (signature) => signature.reduce((sum, type) => sum + visitTypes(type, () => {}), 1),
   )
   yield* expectDistinct(
     'constants',
     code.constants,
     ({ type, bytes }) => [types.of(type), bytesToHexDigits(bytes)],
-    ({ type, bytes }) => countTypes(type) + (bytes.length >> 5),
+    ({ type, bytes }) => visitTypes(type, () => {}) + (bytes.length >> 5),
   )
   const signatures = yield* numbersOf(code.signatures)
   const ofInstantiation = ({ of, typeArguments }: Instantiation): Parts => [of, signatures.get(typeArguments)!]
@@ -179,22 +180,5 @@ class TypeNumbers {
       default:
         return type.kind
     }
-  }
-}
-
-/** Number of types in a type, itself included. */
-function countTypes(type: SignatureToken): number {
-  const all = (types: readonly SignatureToken[]) => types.reduce((sum, one) => sum + countTypes(one), 1)
-  switch (type.kind) {
-    case 'vector':
-      return 1 + countTypes(type.element)
-    case 'reference':
-      return 1 + countTypes(type.to)
-    case 'struct':
-      return all(type.typeArguments)
-    case 'function':
-      return all([...type.parameters, ...type.results])
-    default:
-      return 1
   }
 }

@@ -1,6 +1,7 @@
 import { type ModuleCode, opcodeNameOf, type SignatureToken } from '@ledger-state/move-module'
 import { STATUS } from '../faults/status.js'
 import { malformedCode, VmFault } from '../faults/vm-fault.js'
+import { visitTypes } from './visit-types.js'
 
 /** Most edges of the graph: our limit, a millisecond for each of the modules that a view may load. */
 const MOST_EDGES = 4_096
@@ -70,32 +71,14 @@ function* flowsOf(typeArguments: readonly SignatureToken[]): Generator<number, r
     if (type.kind === 'typeParameter') flows.push({ from: type.index, to, grows: false })
     else {
       const found = new Set<number>()
-      yield collectParameters(type, found)
+      yield visitTypes(type, (part) => {
+        if (part.kind === 'typeParameter') found.add(part.index)
+      })
       for (const from of found) flows.push({ from, to, grows: true })
     }
     if (flows.length > MOST_EDGES) throw new VmFault(STATUS.EXECUTION_LIMIT_REACHED)
   }
   return flows
-}
-
-/** Adds the type parameters of a type. Returns the number of types visited. */
-function collectParameters(type: SignatureToken, found: Set<number>): number {
-  const all = (types: readonly SignatureToken[]) => types.reduce((sum, one) => sum + collectParameters(one, found), 1)
-  switch (type.kind) {
-    case 'typeParameter':
-      found.add(type.index)
-      return 1
-    case 'vector':
-      return all([type.element])
-    case 'reference':
-      return all([type.to])
-    case 'struct':
-      return all(type.typeArguments)
-    case 'function':
-      return all([...type.parameters, ...type.results])
-    default:
-      return 1
-  }
 }
 
 interface Edge {

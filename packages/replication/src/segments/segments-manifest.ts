@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import type { BlockInfo } from '@ledger-state/core'
 import { tryBoundedJson } from '@ledger-state/feed'
-import type { StoreFacts } from '@ledger-state/state-engine'
+import type { StoreFacts, StoreSegment } from '@ledger-state/state-engine'
 
 /** Name of the manifest beside the files. */
 export const MANIFEST_NAME = 'segments.json'
@@ -17,18 +17,9 @@ const MOST_FILE_BYTES = 2 ** 31
 const MOST_TRUNCATIONS = 16
 
 /** A segment file as a manifest describes it. */
-export interface ManifestFile {
+export interface ManifestFile extends Omit<StoreSegment, 'path'> {
   /** SHA-256 of the whole file in hex. Its name is made of it. */
   readonly sha256: string
-  readonly bytes: number
-  readonly firstVersion: bigint
-  readonly lastVersion: bigint
-  /** Newest version that is left after truncations. */
-  readonly until: bigint
-  readonly level: number
-  readonly isBase: boolean
-  readonly writes: number
-  readonly keys: number
   /** The first bytes of the least and of the greatest key, in hex, 32 at most; empty if the file has no key. */
   readonly firstKey: string
   readonly lastKey: string

@@ -1,4 +1,5 @@
 import { MAX_KEY_LENGTH, MAX_VALUE_LENGTH } from '@ledger-state/engine'
+import { endAt } from './block-search.js'
 import { CONTENT_HEAD_LENGTH, DELETION_OPERATION, operationLength } from './block-writer.js'
 import { MOST_BLOCK_ENTRIES, MOST_ENTRY_WRITES } from './format.js'
 
@@ -34,7 +35,7 @@ class ContentCheck {
     const entries = ends + width * count
     this.#at = entries
     for (let entry = 0; entry < count; entry++) {
-      this.#end = entries + endOf(content, ends + width * entry, width)
+      this.#end = entries + endAt(content, ends, width, entry)
       if (this.#end > content.length || this.#end <= this.#at) return 'an entry of a block ends outside'
       const fault = this.#faultOfEntry(entry === 0)
       if (fault !== undefined) return fault
@@ -106,9 +107,4 @@ class ContentCheck {
     }
     return BEYOND
   }
-}
-
-function endOf(content: Uint8Array, at: number, width: number): number {
-  const low = content[at]! | (content[at + 1]! << 8)
-  return width === 2 ? low : low + (content[at + 2]! << 16) + content[at + 3]! * 2 ** 24
 }

@@ -1,9 +1,10 @@
-import { ADDRESS_LENGTH, ByteReader, bytesToHexDigits, isLedgerStateError, parseAddress } from '@ledger-state/core'
-import { copyBytes, indexOfBytes } from '@ledger-state/core/bytes'
-import { isTable, readResourceGroup, ValueWalker } from '@ledger-state/move-module'
+import { ADDRESS_LENGTH, bytesToHexDigits, isLedgerStateError, parseAddress } from '@ledger-state/core'
+import { indexOfBytes } from '@ledger-state/core/bytes'
+import { readResourceGroup } from '@ledger-state/move-module'
 import type { WriteOp } from '@ledger-state/proof/transactions'
-import { decodeStateKey, type StructTag, type TypeTag } from '@ledger-state/type-tag'
+import { decodeStateKey, type TypeTag } from '@ledger-state/type-tag'
 import { scanAccount } from '../../accounts/scan-account.js'
+import { TableWalker } from '../../tables/table-walker.js'
 import type { RenderContext } from './render-context.js'
 
 // Bounds of the search in the state for the types of the tables of one transaction.
@@ -43,17 +44,17 @@ function once(ids: readonly Uint8Array[]): Uint8Array[] {
 export class WrittenTables {
   readonly #context: RenderContext
   readonly #writes: readonly Pick<WriteOp, 'key' | 'value'>[]
-  readonly #walker: ValueWalker
+  readonly #walker: TableWalker
   #types: Map<string, TableTypes> | undefined
 
   constructor(context: RenderContext, writes: readonly Pick<WriteOp, 'key' | 'value'>[]) {
     const { modules, view } = context
     this.#context = context
     this.#writes = writes
-    this.#walker = new ValueWalker(
-      (id) => modules.find(view, id)?.read(),
-      (struct, reader) => this.#visit(struct, reader),
-    )
+    this.#walker = new TableWalker(modules, view, ({ handle, keyType, valueType }) => {
+      this.#types!.set(bytesToHexDigits(handle), { keyType, valueType })
+      return false
+    })
   }
 
   /** The types of a table; undefined if they are not known. */
@@ -88,7 +89,7 @@ export class WrittenTables {
       known = this.#types!.size
       left = left.filter(({ handle, value }) => {
         const types = this.#types!.get(bytesToHexDigits(handle))
-        if (types && value) this.#walk(types.valueType, value)
+        if (types && value) this.#walker.walk(types.valueType, value)
         return !types
       })
     }
@@ -109,28 +110,11 @@ export class WrittenTables {
     if (!handles.some((handle) => indexOfBytes(value, handle) >= 0)) return
     try {
       const decoded = decodeStateKey(key)
-      if (decoded.kind === 'resource') this.#walk(decoded.tag, value)
+      if (decoded.kind === 'resource') this.#walker.walk(decoded.tag, value)
       if (decoded.kind !== 'resourceGroup') return
-      for (const { name, bytes } of readResourceGroup(value)) this.#walk(name, bytes)
+      for (const { name, bytes } of readResourceGroup(value)) this.#walker.walk(name, bytes)
     } catch (error) {
       if (!isLedgerStateError(error, 'invalid_bcs')) throw error
     }
-  }
-
-  /** Walks through a value as far as it can be read. */
-  #walk(type: TypeTag, bytes: Uint8Array): void {
-    try {
-      this.#walker.walk(type, new ByteReader(bytes))
-    } catch (error) {
-      if (!isLedgerStateError(error, 'invalid_bcs', 'invalid_module')) throw error
-    }
-  }
-
-  #visit(struct: StructTag, reader: ByteReader): boolean {
-    const [keyType, valueType] = struct.typeArguments
-    if (!isTable(struct) || !keyType || !valueType || reader.remaining < ADDRESS_LENGTH) return false
-    const handle = copyBytes(reader.bytes, reader.offset, reader.offset + ADDRESS_LENGTH)
-    this.#types!.set(bytesToHexDigits(handle), { keyType, valueType })
-    return false
   }
 }
