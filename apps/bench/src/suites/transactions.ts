@@ -61,7 +61,7 @@ async function measureIngest(run: BenchRun): Promise<void> {
   const contenders = kinds.map(
     (kind): IngestContender => ({
       subject: kind,
-      role: 'ours',
+      role: kind === 'none' ? 'floor' : 'ours',
       ...(kind !== 'none' && { comparedWith: 'none' }),
       async run(folder) {
         const source = await openSource(backup, {})
