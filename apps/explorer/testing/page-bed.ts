@@ -59,6 +59,7 @@ export class PageBed {
   readonly #window: Window
   readonly #server: RunningServer
   #answering: Answering = 'sound'
+  #failing: RegExp | undefined
   #release: () => void = () => {}
   #released = Promise.resolve()
   #unmount: () => void = () => {}
@@ -90,13 +91,18 @@ export class PageBed {
     } else this.#release()
   }
 
+  /** Lets the node fail at requests whose path and query match, until the page is drawn anew. */
+  failsAt(paths: RegExp | undefined): void {
+    this.#failing = paths
+  }
+
   async #fetch(path: string, init: RequestInit | undefined): Promise<Response> {
     if (this.#answering === 'late') await this.#released
     if (this.#answering === 'lost') throw new TypeError('fetch failed')
     const error = (status: number, code: string) =>
       Response.json({ message: `it says ${code}`, error_code: code }, { status, headers: { 'retry-after': '1' } })
     if (this.#answering === 'busy') return error(503, 'overloaded')
-    if (this.#answering === 'failed') return error(500, 'internal_error')
+    if (this.#answering === 'failed' || this.#failing?.test(path)) return error(500, 'internal_error')
     return await fetchOfNode(`http://127.0.0.1:${this.#server.port}${path}`, init)
   }
 
@@ -128,6 +134,7 @@ export class PageBed {
   /** Removes the page. */
   leave(): void {
     this.answers('sound')
+    this.failsAt(undefined)
     this.#unmount()
     this.#unmount = () => {}
   }

@@ -259,11 +259,11 @@ function resource(address: string, type: string, value: unknown): Write {
   return [resourceKey(parseAddress(address), parseStructTag(type)), encode(type, value)]
 }
 
-function item(handle: string, at: number, text: string): Write {
+export function item(handle: string, at: number, text: string): Write {
   return [tableItemKey(parseAddress(handle), encode('u64', String(at))), encode('0x1::string::String', text)]
 }
 
-function object(address: string, members: Readonly<Record<string, unknown>>): Write {
+export function object(address: string, members: Readonly<Record<string, unknown>>): Write {
   const writer = new ByteWriter().uleb128(Object.keys(members).length)
   for (const [type, value] of Object.entries(members)) {
     writeStructTag(writer, parseStructTag(type))
@@ -272,7 +272,7 @@ function object(address: string, members: Readonly<Record<string, unknown>>): Wr
   return [resourceGroupKey(parseAddress(address), parseStructTag(GROUP)), writer.toBytes()]
 }
 
-function packages(address: string, name: string, module: string, source: string): Write {
+export function packages(address: string, name: string, module: string, source: string): Write {
   const listed = { name: module, source: bytesToHex(gzipSync(source)) }
   const one = { name, upgrade_policy: { policy: 1 }, upgrade_number: '4', modules: [listed], deps: [] }
   return resource(address, '0x1::code::PackageRegistry', {
@@ -282,7 +282,7 @@ function packages(address: string, name: string, module: string, source: string)
 
 const EVENTS = { counter: '0', guid: { id: { creation_num: '0', addr: ALICE } } }
 
-const coinStore = (address: string, coin: string, value: bigint): Write =>
+export const coinStore = (address: string, coin: string, value: bigint): Write =>
   resource(address, `0x1::coin::CoinStore<${coin}>`, {
     coin: { value: String(value) },
     frozen: false,
@@ -293,7 +293,7 @@ const coinStore = (address: string, coin: string, value: bigint): Write =>
 const shop = (address: string, title: string, price: bigint, handle: string): Write =>
   resource(address, SHOP_TYPE, { title, price: String(price), items: { handle } })
 
-const core = (owner: string) => ({
+export const core = (owner: string) => ({
   guid_creation_num: '1',
   owner,
   allow_ungated_transfer: true,
@@ -364,14 +364,21 @@ const GENESIS: readonly Write[] = [
   item(HOSTILE_TABLE, 1, HOSTILE),
 ]
 
+/** A module with a view and nothing else. */
+export function viewModule(address: string, name: string, view: string): Write {
+  const functions = [{ name: view, results: [U64], code: [['ld_u64', 7], ['ret']] }] as const
+  const binary = assembleModule({ version: 7, address, name, structs: [], functions })
+  return [moduleKey(parseAddress(address), name), binary]
+}
+
 /** Price of the shop at a version. */
 export const priceAt = (version: bigint): bigint => 100n + version
 
 /** Alice's balance of the coin at a version, in its smallest unit. */
 const beansAt = (version: bigint): bigint => 100_000n * (version + 1n)
 
-/** Writes versions 0 to 8, one for each block, and prunes versions older than 3. */
-export async function createPageEngine(): Promise<StateWriter> {
+/** Writes versions 0 to 8, one for each block, then further ones, and prunes versions older than 3. */
+export async function createPageEngine(further: readonly (readonly Write[])[] = []): Promise<StateWriter> {
   const engine = createMemoryEngine()
   const versions: VersionWrites[] = []
   for (let version = 0n; version <= LATEST; version++) {
@@ -385,7 +392,15 @@ export async function createPageEngine(): Promise<StateWriter> {
     const block = { height: version, epoch: 1n, timestampUsec: version === 0n ? 0n : START_USEC + version * 4_000_000n }
     versions.push({ version, block, writes })
   }
+  for (const writes of further) {
+    const version = BigInt(versions.length)
+    versions.push({
+      version,
+      block: { height: version, epoch: 1n, timestampUsec: START_USEC + version * 4_000_000n },
+      writes,
+    })
+  }
   for (const one of withHoldings(versions)) await engine.commit([one], { chainId: CHAIN_ID })
-  await engine.prune(LATEST - OLDEST + 1n)
+  await engine.prune(LATEST - OLDEST + 1n + BigInt(further.length))
   return engine
 }

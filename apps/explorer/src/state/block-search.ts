@@ -27,10 +27,17 @@ export interface BlockSearch {
   readonly accounts: readonly ChangedAccount[]
   readonly tables: readonly ChangedTable[]
   readonly compared: number
+  readonly comparedTables: ComparedTables
   readonly isRunning: boolean
   /** Whether every account and object was compared. */
   readonly isEnded: boolean
   readonly failure: Failure | undefined
+}
+
+export interface ComparedTables {
+  readonly count: number
+  /** Number of tables of which only the first items were compared. */
+  readonly inPart: number
 }
 
 interface Range {
@@ -48,7 +55,8 @@ const STEP = 24
 /** Requests at the same time. */
 const WIDTH = 4
 const MOST_CHANGES = 20
-const MOST_ITEMS = 100
+/** Items of a table that are compared. */
+export const MOST_ITEMS = 100
 
 /**
  * A search for what a block changed: of the framework, then of accounts, then of objects, a step at a time.
@@ -60,6 +68,7 @@ export function createBlockSearch({ before, after }: Range, show: (search: Block
   const seen = new Set<string>()
   /** Addresses that are known and not compared yet. */
   const queue: string[] = [FRAMEWORK]
+  /** Tables that are known and not compared yet; undefined until all of them are known. */
   let tables: readonly SightedTable[] | undefined
   let type = 0
   let cursor: string | undefined
@@ -67,6 +76,7 @@ export function createBlockSearch({ before, after }: Range, show: (search: Block
     accounts: [],
     tables: [],
     compared: 0,
+    comparedTables: { count: 0, inPart: 0 },
     isRunning: false,
     isEnded: false,
     failure: undefined,
@@ -110,10 +120,39 @@ export function createBlockSearch({ before, after }: Range, show: (search: Block
     return page.value.uses.flatMap((use) => ('resource' in use && use.resource !== undefined ? use.address : []))
   }
 
+  /** The next step looks for tables again if the node failed, and for their holders. */
+  const findTables = async (): Promise<void> => {
+    const found = await loadTables(after, signal)
+    if (found.failure) {
+      update({ failure: found.failure })
+      return
+    }
+    tables = found.tables
+    queue.push(...tables.map(({ holder }) => holder))
+  }
+
+  const compareTables = async (): Promise<void> => {
+    const left: SightedTable[] = []
+    await Promise.all(
+      (tables ?? []).map(async (table) => {
+        const compared = await compareTable(table, { before, after }, signal)
+        if ('failure' in compared) {
+          left.push(table)
+          update({ failure: compared.failure })
+          return
+        }
+        const { count, inPart } = state.comparedTables
+        update({
+          comparedTables: { count: count + 1, inPart: inPart + Number(!compared.isWhole) },
+          ...(compared.items.length > 0 && { tables: [...state.tables, { ...table, items: compared.items }] }),
+        })
+      }),
+    )
+    if (tables) tables = left
+  }
+
   const step = async (): Promise<void> => {
-    const isFirst = tables === undefined
-    tables ??= await loadTables(signal)
-    if (isFirst) queue.push(...tables.map(({ holder }) => holder))
+    if (tables === undefined) await findTables()
     if (type < TYPES.length) queue.push(...(await nextAddresses()))
     const work = async (): Promise<void> => {
       while (!state.failure) {
@@ -123,9 +162,7 @@ export function createBlockSearch({ before, after }: Range, show: (search: Block
       }
     }
     await Promise.all(Array.from({ length: WIDTH }, work))
-    // A node that failed may have more tables; the next step asks for them again.
-    if (state.failure && tables.length === 0) tables = undefined
-    else if (isFirst) update({ tables: await changedTables(tables, { before, after }, signal) })
+    if (!state.failure) await compareTables()
   }
 
   return {
@@ -141,22 +178,18 @@ export function createBlockSearch({ before, after }: Range, show: (search: Block
   }
 }
 
-/** The changed items among the first ones of a few tables of the ledger. */
-async function changedTables(
-  tables: readonly SightedTable[],
+/** The changed items among the first ones of a table. */
+async function compareTable(
+  { handle, holder }: SightedTable,
   { before, after }: Range,
   signal: AbortSignal,
-): Promise<readonly ChangedTable[]> {
-  const compared = await Promise.all(
-    tables.map(async (table): Promise<ChangedTable> => {
-      const path = `/tables/${table.handle}/items?limit=${MOST_ITEMS}&holder=${table.holder}`
-      const [old, young] = await Promise.all([before, after].map((at) => ask<TablePage>({ path, at }, signal)))
-      if (!('value' in old!) || !('value' in young!)) return { ...table, items: [] }
-      const isWhole = old.answer.cursor === undefined && young.answer.cursor === undefined
-      return { ...table, items: changedItems(old.value.items, young.value.items, isWhole) }
-    }),
-  )
-  return compared.filter(({ items }) => items.length > 0)
+): Promise<{ readonly items: readonly ChangedItem[]; readonly isWhole: boolean } | { readonly failure: Failure }> {
+  const path = `/tables/${handle}/items?limit=${MOST_ITEMS}&holder=${holder}`
+  const [old, young] = await Promise.all([before, after].map((at) => ask<TablePage>({ path, at }, signal)))
+  if ('failure' in old!) return old
+  if ('failure' in young!) return young
+  const isWhole = old!.answer.cursor === undefined && young!.answer.cursor === undefined
+  return { items: changedItems(old!.value.items, young!.value.items, isWhole), isWhole }
 }
 
 /**

@@ -1,9 +1,29 @@
-import { expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { openedPage } from '../../testing/check-view.ts'
-import { HOSTILE } from '../../testing/page-ledger.ts'
+import {
+  ALICE,
+  BEAN,
+  coinStore,
+  core,
+  createPageEngine,
+  HOSTILE,
+  object,
+  packages,
+  viewModule,
+} from '../../testing/page-ledger.ts'
 import { findTargets } from './find-targets.ts'
 
 const page = openedPage()
+
+const HEAD = {
+  version: '9',
+  chainId: '94',
+  oldestVersion: '3',
+  timestampUsec: '0',
+  height: '9',
+  oldestHeight: '3',
+  epoch: '1',
+}
 
 async function search(text: string) {
   await page().goTo('/watch')
@@ -54,3 +74,90 @@ it('asks again after the node did not answer', async () => {
   page().answers('sound')
   expect((await search('ean')).targets.map(({ label }) => label)).toContain('asset Bean (BEAN) 0xcafe::bean::Bean')
 })
+
+describe('a ledger with names far behind its first entries', () => {
+  const far = (digits: string) => `0xff${digits.padStart(62, '0')}`
+  const account = (address: string) => packages(address, 'Filler', 'none', '')
+  const fungible = (address: string, name: string) =>
+    object(address, {
+      '0x1::object::ObjectCore': core(ALICE),
+      '0x1::fungible_asset::Metadata': { name, symbol: 'Q', decimals: 1, icon_uri: '', project_uri: '' },
+    })
+  const token = (address: string, name: string) =>
+    object(address, {
+      '0x1::object::ObjectCore': core(ALICE),
+      '0x4::token::Token': { collection: { inner: '0xc0b5' }, name },
+    })
+  const filler = Array.from({ length: 3_500 }, (_, at) => coinStoreOf(at))
+  const further = [
+    ...filler,
+    ...Array.from({ length: 20 }, (_, at) => fungible(far(`a${at + 10}`), `Filling ${at}`)),
+    fungible(far('aff'), 'Zebra gold'),
+    ...Array.from({ length: 120 }, (_, at) => token(far(`b${at + 100}`), `Lamp ${at}`)),
+    token(far('bfff'), 'Zebra lamp'),
+    ...Array.from({ length: 12 }, (_, at) => account(far(`d${at + 10}`))),
+    account(far('dff')),
+    viewModule(far('dff'), 'zebra_barn', 'zebra_count'),
+    ...Array.from({ length: 230 }, (_, at) => viewModule(far('dff'), `filling_${at}`, 'nothing')),
+    viewModule(far('dff'), 'zz_last', 'zebra_last'),
+  ]
+  beforeAll(() => page().leave())
+  const large = openedPage(() => createPageEngine([further]))
+  const search = async (text: string, at: string) => {
+    await large().goTo('/watch')
+    const context = { at, head: undefined, oldestTimestampUsec: undefined }
+    const { targets, missing } = await findTargets(text, context, new AbortController().signal)
+    return { labels: targets.map(({ label }) => label), missing }
+  }
+
+  it('is searched to its end: for assets, tokens, modules and functions', async () => {
+    const { labels, missing } = await search('ebra', '9')
+    expect(missing).toEqual([])
+    expect(labels.toSorted()).toEqual([
+      `asset Zebra gold (Q) ${far('aff')}`,
+      `module ${far('dff')}::zebra_barn`,
+      `token Zebra lamp ${far('bfff')}`,
+      `view ${far('dff')}::zebra_barn::zebra_count`,
+      `view ${far('dff')}::zz_last::zebra_last`,
+    ])
+  })
+
+  it('says how many names match a text that more match than are shown', async () => {
+    const { labels, missing } = await search('lamp', '9')
+    expect(labels.length).toBe(8)
+    expect(missing).toEqual([
+      '121 collections and tokens match; the first 8 are shown, and a longer text finds the others.',
+    ])
+  })
+
+  it('says that the node did not answer a part of the search, and asks again', async () => {
+    await large().goTo('/watch')
+    large().failsAt(/Metadata\/uses.*start=/)
+    const context = { at: '9', head: { ...HEAD, chainId: '1' }, oldestTimestampUsec: undefined }
+    const ask = () => findTargets('zebra gold', context, new AbortController().signal)
+    expect((await ask()).missing.at(-1)).toBe('The node did not answer the whole search, so something may be missing.')
+    large().failsAt(undefined)
+    expect(await ask()).toMatchObject({ targets: [{ label: `asset Zebra gold (Q) ${far('aff')}` }], missing: [] })
+  })
+})
+
+describe('a ledger that is larger than a search', () => {
+  beforeAll(() => page().leave())
+  const larger = openedPage(() => createPageEngine([Array.from({ length: 12_000 }, (_, at) => coinStoreOf(at))]))
+
+  it('is searched up to an address, which the search says', async () => {
+    await larger().goTo('/watch')
+    const context = { at: '9', head: { ...HEAD, chainId: '2' }, oldestTimestampUsec: undefined }
+    for (const text of ['zebra', 'ean']) {
+      const { missing } = await findTargets(text, context, new AbortController().signal)
+      expect(missing.join()).toMatch(
+        /The search looked at \d+ % of all addresses, from 0x0 on; more names may be at the others\./,
+      )
+    }
+  })
+})
+
+/** A balance of one of many accounts, whose addresses are spread over all. */
+function coinStoreOf(at: number) {
+  return coinStore(`0x${((at * 40_503) % 65_536).toString(16).padStart(4, '0')}${'0'.repeat(59)}1`, BEAN, 1n)
+}

@@ -4,6 +4,7 @@ import { type ApiRequest, ask, askText } from '../api/client.ts'
 import type { StateHead } from '../api/state-head.ts'
 import { groupDigits } from './amount.ts'
 import { type NamedFunction, toNamedModule } from './ledger-modules.ts'
+import type { NamesExtent } from './ledger-names.ts'
 import { rememberedNames } from './remembered-names.ts'
 import { type Candidate, type Target, textToCandidates } from './target.ts'
 
@@ -19,8 +20,14 @@ export interface SearchContext {
 /** Result of a search. */
 export interface Found {
   readonly targets: readonly Target[]
-  /** Searched items that do not exist, in words for people. */
+  /** Searched items that do not exist, and places that were not searched, in words for people. */
   readonly missing: readonly string[]
+}
+
+/** Result of a search for one meaning. */
+interface FoundAs extends Found {
+  /** Places that were not searched, in words for people. */
+  readonly limits?: readonly string[]
 }
 
 const NOTHING: Found = { targets: [], missing: [] }
@@ -40,14 +47,15 @@ export async function findTargets(text: string, context: SearchContext, signal: 
   const targets = all.flatMap(({ targets }) => targets)
   // A text may name several things. If it names one, nobody misses the address that it would be, too.
   const missed = all.filter((_, at) => targets.length === 0 || !isByChance(candidates[at]!))
-  return { targets, missing: missed.flatMap(({ missing }) => missing) }
+  const limits = new Set(all.flatMap(({ limits = [] }) => limits))
+  return { targets, missing: [...missed.flatMap(({ missing }) => missing), ...limits] }
 }
 
 function isByChance(candidate: Candidate): boolean {
   return (candidate.kind === 'address' && candidate.isBare === true) || candidate.kind === 'word'
 }
 
-async function find(candidate: Candidate, context: SearchContext, signal: AbortSignal): Promise<Found> {
+async function find(candidate: Candidate, context: SearchContext, signal: AbortSignal): Promise<FoundAs> {
   switch (candidate.kind) {
     case 'address':
       return await findAddress(candidate, context, signal)
@@ -75,7 +83,7 @@ async function findAddress(
   { address, isBare }: Candidate & { kind: 'address' },
   context: SearchContext,
   signal: AbortSignal,
-): Promise<Found> {
+): Promise<FoundAs> {
   const { at } = context
   const account = `/accounts/${address}`
   const has = async (request: ApiRequest, isEmpty: (text: string) => boolean): Promise<boolean> => {
@@ -182,23 +190,45 @@ async function findType(
 }
 
 /** Accounts whose address has a part. A short part is in most addresses. */
-async function findPart(part: string, context: SearchContext, none: Found, signal: AbortSignal): Promise<Found> {
+async function findPart(part: string, context: SearchContext, none: Found, signal: AbortSignal): Promise<FoundAs> {
   const digits = part.toLowerCase().replace(/^0x/, '')
   if (digits.length < SHORTEST_PART) return none
-  const { accounts } = await rememberedNames({ at: context.at, chainId: context.head?.chainId }, signal)
-  const targets = accountsWith(accounts, digits)
-  return targets.length > 0 ? { targets, missing: [] } : none
+  const { accounts, extent } = await rememberedNames({ at: context.at, chainId: context.head?.chainId }, signal)
+  const { targets, limits } = firstOf({ accounts: accountsWith(accounts, digits) }, extent)
+  return { ...(targets.length > 0 ? { targets, missing: [] } : none), limits }
+}
+
+/** The first targets of each kind, and what they leave out. */
+function firstOf(
+  kinds: Readonly<Record<string, readonly Target[]>>,
+  { part, cut, hasFailed }: NamesExtent,
+): { readonly targets: readonly Target[]; readonly limits: readonly string[] } {
+  const hidden = Object.entries(kinds).filter(([, all]) => all.length > MOST_NAMED)
+  const limits = hidden.map(([kind, all]) => {
+    return `${groupDigits(String(all.length))} ${kind} match; the first ${MOST_NAMED} are shown, and a longer text finds the others.`
+  })
+  if (hasFailed) limits.push('The node did not answer the whole search, so something may be missing.')
+  else if (part < 1) {
+    limits.push(
+      `The search looked at ${toPercent(part)} of all addresses, from 0x0 on; more names may be at the others.`,
+    )
+  }
+  if (cut.length > 0) limits.push(`This ledger has more ${cut.join(' and ')} than the search looks at.`)
+  return { targets: Object.values(kinds).flatMap((all) => all.slice(0, MOST_NAMED)), limits }
+}
+
+function toPercent(part: number): string {
+  return part < 0.01 ? 'less than 1 %' : `${Math.floor(part * 100)} %`
 }
 
 function accountsWith(accounts: readonly string[], digits: string): readonly Target[] {
   return accounts
     .filter((address) => address.includes(digits))
-    .slice(0, MOST_NAMED)
     .map((address) => ({ label: `account ${address}`, view: { name: 'account', address, tab: 'balances' } }))
 }
 
 /** Everything that has a word in its name: assets, modules, functions, collections, tokens and resources. */
-async function findWord(word: string, { at, head }: SearchContext, signal: AbortSignal): Promise<Found> {
+async function findWord(word: string, { at, head }: SearchContext, signal: AbortSignal): Promise<FoundAs> {
   const names = await rememberedNames({ at, chainId: head?.chainId }, signal)
   const lower = word.toLowerCase()
   const has = (text: string) => text.toLowerCase().includes(lower)
@@ -229,12 +259,20 @@ async function findWord(word: string, { at, head }: SearchContext, signal: Abort
     })
   const digits = /^[0-9a-f]+$/.test(lower) && lower.length >= SHORTEST_PART ? lower : undefined
   const ofAccounts = digits === undefined ? [] : accountsWith(names.accounts, digits)
-  const kinds = [ofAssets, ofModules, ofFunctions, ofObjects, ofTypes, ofAccounts]
-  const targets = kinds.flatMap((one) => one.slice(0, MOST_NAMED))
-  if (targets.length > 0) return { targets, missing: [] }
-  return missing(
+  const kinds = {
+    assets: ofAssets,
+    modules: ofModules,
+    functions: ofFunctions,
+    'collections and tokens': ofObjects,
+    'resource types': ofTypes,
+    accounts: ofAccounts,
+  }
+  const { targets, limits } = firstOf(kinds, names.extent)
+  if (targets.length > 0) return { targets, missing: [], limits }
+  const none = missing(
     `No asset, module, function, token or resource type that this page knows of is called “${word}”. An address finds the rest.`,
   )
+  return { ...none, limits }
 }
 
 function functionTarget(address: string, module: string, { name, isView }: NamedFunction): Target {

@@ -13,20 +13,33 @@ export interface NamedModule {
   readonly functions: readonly NamedFunction[]
 }
 
-const MOST_MODULES = 200
+/** Modules of a page, and pages of an account. */
+const PAGE = 200
+const MOST_PAGES = 10
 
 /**
- * The modules of an account, from the first page of their list.
+ * The modules of an account.
  * @throws only if it was aborted
  */
 export async function loadModules(
   address: string,
   { at }: { readonly at: string | undefined },
   signal: AbortSignal,
-): Promise<readonly NamedModule[]> {
-  const path = `/accounts/${encodeURIComponent(address)}/modules?limit=${MOST_MODULES}`
-  const result = await ask<readonly ModuleAnswer[]>({ path, at }, signal)
-  return 'value' in result ? result.value.flatMap((one) => toNamedModule(address, one) ?? []) : []
+): Promise<{ readonly items: readonly NamedModule[]; readonly isCut: boolean; readonly hasFailed: boolean }> {
+  const items: NamedModule[] = []
+  let cursor: string | undefined
+  let state = at
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const start = cursor === undefined ? '' : `&start=${cursor}`
+    const path = `/accounts/${encodeURIComponent(address)}/modules?limit=${PAGE}${start}`
+    const result = await ask<readonly ModuleAnswer[]>({ path, at: state }, signal)
+    if (!('value' in result)) return { items, isCut: true, hasFailed: true }
+    items.push(...result.value.flatMap((one) => toNamedModule(address, one) ?? []))
+    cursor = result.answer.cursor
+    state ??= result.answer.head?.version
+    if (cursor === undefined) break
+  }
+  return { items, isCut: cursor !== undefined, hasFailed: false }
 }
 
 /** Undefined if the module has no ABI, because its bytes cannot be read. */

@@ -1,8 +1,10 @@
-import type { Resource, ResourcesBatch, TypeUsesPage } from '../api/answers.ts'
-import { assetFactsPath, isCoin, KNOWN_ASSETS, resourceToAssetFacts } from '../api/asset.ts'
+import type { Resource, TypeUse } from '../api/answers.ts'
+import { type AssetFacts, isCoin, issuerOf, KNOWN_ASSETS, resourceToAssetFacts } from '../api/asset.ts'
 import { ask } from '../api/client.ts'
+import { cursorToAddressPart } from './address-part.ts'
 import { loadModules, type NamedModule } from './ledger-modules.ts'
 import { memberOf } from './member-of.ts'
+import { holdersIn, readResources, type Searched, searchUses } from './type-uses.ts'
 
 /** An asset of the ledger, with the name and symbol that its issuer wrote. */
 export interface NamedAsset {
@@ -31,6 +33,17 @@ export interface LedgerNames {
   readonly accounts: readonly string[]
   /** Resources of the framework and of the publishers. */
   readonly resources: readonly { readonly address: string; readonly type: string }[]
+  readonly extent: NamesExtent
+}
+
+/** How far the search for the names went. */
+export interface NamesExtent {
+  /** The part of all addresses that was searched, from 0 to 1. */
+  readonly part: number
+  /** Kinds of names, in the plural, that have more within this part than were loaded. */
+  readonly cut: readonly string[]
+  /** Whether the node did not answer some of the requests. */
+  readonly hasFailed: boolean
 }
 
 export interface Place {
@@ -43,108 +56,155 @@ const LONGEST_NAME = 60
 /** Id of the chain with `KNOWN_ASSETS`. */
 const MAINNET = '1'
 const FRAMEWORK = '0x1'
-const COIN_INFO = /^0x1::coin::CoinInfo<(.+)>$/
-/**
- * Most assets that are loaded, in the order of their addresses. A ledger may have thousands; these are enough to begin
- * with.
- */
-const MOST_ASSETS = 12
-const MOST_PUBLISHERS = 8
+const COIN_INFO = '0x1::coin::CoinInfo'
+const METADATA = '0x1::fungible_asset::Metadata'
+const PACKAGES = '0x1::code::PackageRegistry'
+const COLLECTION = '0x4::collection::Collection'
+const TOKEN = '0x4::token::Token'
+const COIN_OF_INFO = /^0x1::coin::CoinInfo<(.+)>$/
+/** Pages of the listing of each type. A page looks at 1,000 state keys. */
+const MOST_PAGES = 10
+/** Most names of a kind, in the order of their addresses. */
+const MOST_ASSETS = 1_000
+const MOST_OBJECTS = 2_000
+const MOST_PUBLISHERS = 100
 const MOST_RESOURCES = 200
-const MOST_OBJECTS = 100
-const MOST_ACCOUNTS = 100
+/** Accounts whose modules are loaded at the same time. */
+const WIDTH = 8
 
 /**
- * Loads names of assets, collections and tokens from the first page of each search for their facts, addresses of
- * accounts in the same way, and modules and types of resources at the publishers that these searches find. On a large
- * ledger these are only some. It takes at most 40 requests, each bounded by the node.
+ * Loads names of assets, collections and tokens from searches for their facts, addresses of accounts in the same way,
+ * and modules and types of resources at the publishers that these searches find. Each request is bounded by the node,
+ * and their number by the limits above; the extent says what is beyond them.
  * @throws only if it was aborted
  */
 export async function loadLedgerNames(place: Place, signal: AbortSignal): Promise<LedgerNames> {
-  const [assets, objects, accounts, declaring] = await Promise.all([
-    loadAssets(place, signal),
-    loadObjects(place, signal),
-    loadHolders('0x1::account::Account', MOST_ACCOUNTS, place, signal),
-    loadPublishers(place, signal),
+  const search = (type: string) => searchUses(type, place, MOST_PAGES, signal)
+  const types = [COIN_INFO, METADATA, COLLECTION, TOKEN, '0x1::account::Account', PACKAGES, '0x1::string::String']
+  const searches = await Promise.all(types.map(search))
+  const [coins, fungible, collections, tokens, accounts, packages, strings] = searches as Searches
+  const [assets, objects] = await Promise.all([
+    nameAssets(assetsIn(coins, fungible, place), MOST_ASSETS, place, signal),
+    nameObjects(collections, tokens, place, signal),
   ])
-  const issuers = assets.flatMap(({ asset, issuer }) => (isCoin(asset) ? issuer : []))
-  const publishers = [...new Set([FRAMEWORK, ...issuers, ...declaring])].slice(0, MOST_PUBLISHERS)
-  const [resources, modules] = await Promise.all([
-    Promise.all(publishers.map((address) => loadTypes(address, place, signal))),
-    Promise.all(publishers.map((address) => loadModules(address, place, signal))),
-  ])
-  return { assets, objects, accounts, resources: resources.flat(), modules: modules.flat() }
-}
-
-/** Addresses with a resource of a type, from the first page of a search. */
-async function loadHolders(type: string, limit: number, { at }: Place, signal: AbortSignal) {
-  const result = await ask<TypeUsesPage>({ path: `/types/${type}/uses?limit=${limit}`, at }, signal)
-  if (!('value' in result)) return []
-  return result.value.uses.flatMap((use) => ('resource' in use && use.resource !== undefined ? use.address : []))
-}
-
-/** Addresses with modules that use types which most modules use. */
-async function loadPublishers({ at }: Place, signal: AbortSignal): Promise<readonly string[]> {
-  const types = ['0x1::string::String', '0x1::fungible_asset::Metadata', '0x1::code::PackageRegistry']
-  const pages = await Promise.all(
-    types.map((type) => ask<TypeUsesPage>({ path: `/types/${type}/uses?limit=50`, at }, signal)),
-  )
-  const uses = pages.flatMap((page) => ('value' in page ? page.value.uses : []))
-  return uses.flatMap((use) => {
-    const isPublisher = 'module' in use && use.module !== undefined
-    return isPublisher || ('resource' in use && use.resource === '0x1::code::PackageRegistry') ? use.address : []
+  const declaring = [packages, strings, fungible].flatMap(({ items }) => items.flatMap(publisherIn))
+  const issuers = assets.items.flatMap(({ asset, issuer }) => (isCoin(asset) ? issuer : []))
+  const publishers = [...new Set([FRAMEWORK, ...issuers, ...declaring])]
+  const loaded = await inTurns(publishers.slice(0, MOST_PUBLISHERS), async (address) => {
+    const [types, modules] = await Promise.all([loadTypes(address, place, signal), loadModules(address, place, signal)])
+    return { types, modules }
   })
+  const cut = [
+    ...(assets.isCut ? ['assets'] : []),
+    ...(objects.isCut ? ['tokens'] : []),
+    ...(publishers.length > MOST_PUBLISHERS || loaded.some(({ modules }) => modules.isCut) ? ['modules'] : []),
+  ]
+  return {
+    assets: assets.items,
+    objects: objects.items,
+    accounts: holdersIn(accounts.items),
+    resources: loaded.flatMap(({ types }) => types),
+    modules: loaded.flatMap(({ modules }) => modules.items),
+    extent: {
+      part: Math.min(...searches.map(partOf)),
+      cut,
+      hasFailed: [...searches, assets, objects, ...loaded.map(({ modules }) => modules)].some((one) => one.hasFailed),
+    },
+  }
 }
 
-/** Collections and tokens with their names, which one request reads. */
-async function loadObjects(place: Place, signal: AbortSignal): Promise<readonly NamedObject[]> {
-  const [collections, tokens] = await Promise.all(
-    ['0x4::collection::Collection', '0x4::token::Token'].map((type) => loadHolders(type, MOST_OBJECTS, place, signal)),
-  )
-  const read = [
-    ...collections!.map((address) => ({ address, kind: 'collection' as const, type: '0x4::collection::Collection' })),
-    ...tokens!.flatMap((address) =>
-      ['0x4::token::Token', '0x4::token::TokenIdentifiers'].map((type) => ({ address, kind: 'token' as const, type })),
-    ),
+type Uses = Searched<TypeUse>
+type Searches = [Uses, Uses, Uses, Uses, Uses, Uses, Uses]
+
+function partOf({ cursor, hasFailed }: Uses): number {
+  return cursor === undefined && !hasFailed ? 1 : cursorToAddressPart(cursor)
+}
+
+/** The address of a use, if modules are published there. */
+function publisherIn(use: TypeUse): readonly string[] {
+  const isPublisher = 'module' in use && use.module !== undefined
+  return isPublisher || ('resource' in use && use.resource === PACKAGES) ? [use.address] : []
+}
+
+/** Results of work on each item, a few at a time. */
+async function inTurns<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<readonly R[]> {
+  const results: R[] = []
+  for (let first = 0; first < items.length; first += WIDTH) {
+    results.push(...(await Promise.all(items.slice(first, first + WIDTH).map(work))))
+  }
+  return results
+}
+
+interface Named<T> {
+  readonly items: readonly T[]
+  /** Whether there are more than were loaded. */
+  readonly isCut: boolean
+  readonly hasFailed: boolean
+}
+
+/** Collections and tokens with their names. */
+async function nameObjects(
+  collections: Uses,
+  tokens: Uses,
+  place: Place,
+  signal: AbortSignal,
+): Promise<Named<NamedObject>> {
+  const found = [
+    ...holdersIn(collections.items).map((address) => ({ address, kind: 'collection' as const, types: [COLLECTION] })),
+    ...holdersIn(tokens.items).map((address) => {
+      return { address, kind: 'token' as const, types: [TOKEN, '0x4::token::TokenIdentifiers'] }
+    }),
   ]
-  if (read.length === 0) return []
-  const requests = read.map(({ address, type }) => ({ address, resource_type: type }))
-  const request = { path: '/resources:batch', at: place.at, body: JSON.stringify({ requests }) }
-  const answer = await ask<ResourcesBatch>(request, signal)
-  if (!('value' in answer)) return []
-  return read.flatMap(({ address, kind }, at): readonly NamedObject[] => {
-    const data = answer.value[at]?.value?.data
-    const name = memberOf(data, ['name', 'value']) ?? memberOf(data, ['name'])
+  const read = found
+    .slice(0, MOST_OBJECTS)
+    .flatMap(({ address, kind, types }) => types.map((type) => ({ address, kind, type })))
+  const { data, hasFailed } = await readResources(read, place, signal)
+  const items = read.flatMap(({ address, kind }, at): readonly NamedObject[] => {
+    const name = memberOf(data[at], ['name', 'value']) ?? memberOf(data[at], ['name'])
     return name ? [{ kind, address, name: name.slice(0, LONGEST_NAME) }] : []
   })
+  return { items, isCut: found.length > MOST_OBJECTS, hasFailed }
 }
 
+/** Most assets of `loadAssets`: enough for a list that a visitor begins with. */
+const FIRST_ASSETS = 12
+
 /**
- * Assets that are found without a search of the whole ledger.
+ * The first assets, in the order of their addresses, that are found without a search of the whole ledger.
  * @throws only if it was aborted
  */
-export async function loadAssets({ at, chainId }: Place, signal: AbortSignal): Promise<readonly NamedAsset[]> {
-  const holders = async (type: string) => {
-    const result = await ask<TypeUsesPage>({ path: `/types/${type}/uses?limit=50`, at }, signal)
-    return 'value' in result ? result.value.uses : []
-  }
-  const [coins, fungible] = await Promise.all([
-    holders('0x1::coin::CoinInfo'),
-    holders('0x1::fungible_asset::Metadata'),
-  ])
+export async function loadAssets(place: Place, signal: AbortSignal): Promise<readonly NamedAsset[]> {
+  const [coins, fungible] = await Promise.all([COIN_INFO, METADATA].map((type) => searchUses(type, place, 1, signal)))
+  const { items } = await nameAssets(assetsIn(coins!, fungible!, place), FIRST_ASSETS, place, signal)
+  return items
+}
+
+function assetsIn(coins: Uses, fungible: Uses, { chainId }: Place): readonly string[] {
   const found = [
     ...(chainId === MAINNET ? KNOWN_ASSETS.map(({ asset }) => asset) : []),
-    ...coins.flatMap((use) => ('resource' in use ? (COIN_INFO.exec(use.resource ?? '')?.[1] ?? []) : [])),
-    ...fungible.flatMap((use) => ('resource' in use && use.resource !== undefined ? use.address : [])),
+    ...coins.items.flatMap((use) => ('resource' in use ? (COIN_OF_INFO.exec(use.resource ?? '')?.[1] ?? []) : [])),
+    ...holdersIn(fungible.items),
   ]
-  const named = await Promise.all(
-    [...new Set(found)].slice(0, MOST_ASSETS).map(async (asset): Promise<NamedAsset | undefined> => {
-      const facts = await ask<Resource>({ path: assetFactsPath(asset), at }, signal)
-      if (!('value' in facts)) return undefined
-      return { asset, issuer: asset.split('::')[0]!, ...resourceToAssetFacts(facts.value) }
-    }),
-  )
-  return named.filter((one) => one !== undefined)
+  return [...new Set(found)]
+}
+
+async function nameAssets(
+  assets: readonly string[],
+  most: number,
+  place: Place,
+  signal: AbortSignal,
+): Promise<Named<NamedAsset>> {
+  const first = assets.slice(0, most)
+  const places = first.map((asset) => {
+    return { address: issuerOf(asset), type: isCoin(asset) ? `${COIN_INFO}<${asset}>` : METADATA }
+  })
+  const { data, hasFailed } = await readResources(places, place, signal)
+  const items = first.flatMap((asset, at): readonly NamedAsset[] => {
+    const facts = data[at]
+    if (facts === undefined) return []
+    return [{ asset, issuer: issuerOf(asset), ...resourceToAssetFacts({ data: facts as Partial<AssetFacts> }) }]
+  })
+  return { items, isCut: assets.length > most, hasFailed }
 }
 
 async function loadTypes(address: string, { at }: Place, signal: AbortSignal) {

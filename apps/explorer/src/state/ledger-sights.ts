@@ -1,8 +1,10 @@
-import type { Account, Resource, TypeUse, TypeUsesPage } from '../api/answers.ts'
-import { ask, askText } from '../api/client.ts'
+import type { Account, Resource, TablePage, TypeUsesPage } from '../api/answers.ts'
+import { ask, type Result } from '../api/client.ts'
+import type { Failure } from '../api/failure.ts'
 import type { StateHead } from '../api/state-head.ts'
 import { loadAssets, type NamedAsset } from './ledger-names.ts'
 import { memberOf } from './member-of.ts'
+import { holdersIn } from './type-uses.ts'
 
 /** Places of interest on this ledger, as far as a few requests show them. */
 export interface LedgerSights {
@@ -49,17 +51,12 @@ const MOST_CHANGES = 100
  * @throws only if it was aborted
  */
 export async function loadSights(head: StateHead, signal: AbortSignal): Promise<LedgerSights> {
-  const [accounts, tables, assets] = await Promise.all([
+  const [accounts, { tables }, assets] = await Promise.all([
     loadAccounts(head, signal),
-    loadTables(signal),
+    loadTables(undefined, signal),
     loadSuppliedAssets(head, signal),
   ])
   return { accounts, recent: BigInt(head.version) - BigInt(recentFrom(head)), tables, assets }
-}
-
-async function usesOf(type: string, signal: AbortSignal): Promise<readonly TypeUse[]> {
-  const result = await ask<TypeUsesPage>({ path: `/types/${type}/uses?limit=24` }, signal)
-  return 'value' in result ? result.value.uses : []
 }
 
 /** The version before the recent ones. */
@@ -69,8 +66,8 @@ function recentFrom(head: StateHead): string {
 }
 
 async function loadAccounts(head: StateHead, signal: AbortSignal): Promise<readonly SightedAccount[]> {
-  const uses = await usesOf('0x1::account::Account', signal)
-  const addresses = uses.flatMap((use) => ('resource' in use && use.resource !== undefined ? use.address : []))
+  const page = await ask<TypeUsesPage>({ path: '/types/0x1::account::Account/uses?limit=24' }, signal)
+  const addresses = 'value' in page ? holdersIn(page.value.uses) : []
   const from = String(BigInt(recentFrom(head)) + 1n)
   const accounts = await Promise.all(
     addresses.slice(0, MOST_ACCOUNTS).map(async (address) => {
@@ -90,12 +87,28 @@ async function loadAccounts(head: StateHead, signal: AbortSignal): Promise<reado
   return accounts.toSorted((a, b) => b.changes - a.changes || Number(BigInt(b.sent) - BigInt(a.sent)))
 }
 
+/** Tables that a few requests found: some of those whose holders are where their types are declared. */
+export interface FoundTables {
+  readonly tables: readonly SightedTable[]
+  /** Why some tables are not known. */
+  readonly failure?: Failure | undefined
+}
+
 /** Tables with items, those of the framework last. @throws only if it was aborted */
-export async function loadTables(signal: AbortSignal): Promise<readonly SightedTable[]> {
-  const uses = await Promise.all(
-    ['0x1::table::Table', '0x1::smart_table::SmartTable'].map((one) => usesOf(one, signal)),
+export async function loadTables(at: string | undefined, signal: AbortSignal): Promise<FoundTables> {
+  let failure: Failure | undefined
+  const askHere = async <T>(path: string): Promise<Result<T>> => {
+    const result = await ask<T>({ path, at }, signal)
+    if ('failure' in result && result.failure.kind !== 'absent') failure ??= result.failure
+    return result
+  }
+  const pages = await Promise.all(
+    ['0x1::table::Table', '0x1::smart_table::SmartTable'].map((type) => {
+      return askHere<TypeUsesPage>(`/types/${type}/uses?limit=24`)
+    }),
   )
-  const places = uses.flat().flatMap((use) => {
+  const uses = pages.flatMap((page) => ('value' in page ? page.value.uses : []))
+  const places = uses.flatMap((use) => {
     if ('resource' in use && use.resource !== undefined) return [{ address: use.address, type: use.resource }]
     if (!('declarations' in use) || use.declarations === undefined) return []
     return use.declarations.map((name) => ({ address: use.address, type: `${use.address}::${use.module}::${name}` }))
@@ -104,8 +117,7 @@ export async function loadTables(signal: AbortSignal): Promise<readonly SightedT
   const ordered = places.toSorted((a, b) => Number(a.address === '0x1') - Number(b.address === '0x1'))
   const found = await Promise.all(
     ordered.slice(0, MOST_HOLDERS).map(async ({ address, type }) => {
-      const path = `/accounts/${address}/resource/${encodeURIComponent(type)}`
-      const result = await ask<Resource>({ path }, signal)
+      const result = await askHere<Resource>(`/accounts/${address}/resource/${encodeURIComponent(type)}`)
       if (!('value' in result)) return []
       return handlesIn(result.value.data).map(({ handle, path: member }) => {
         return { handle, holder: address, member: [type, ...member].join('.') }
@@ -115,11 +127,14 @@ export async function loadTables(signal: AbortSignal): Promise<readonly SightedT
   const tables = found.flat().slice(0, MOST_TABLES)
   const isFilled = await Promise.all(
     tables.map(async ({ handle }) => {
-      const items = await askText({ path: `/tables/${handle}/items?limit=1` }, signal)
-      return 'value' in items && !items.value.includes('"items":[]')
+      const items = await askHere<TablePage>(`/tables/${handle}/items?limit=1`)
+      return 'value' in items && items.value.items.length > 0
     }),
   )
-  return tables.filter((_, at) => isFilled[at])
+  return {
+    tables: tables.filter((_, index) => isFilled[index]),
+    failure,
+  }
 }
 
 /** The tables among the members of a resource: objects with a handle. Exported for its test. */

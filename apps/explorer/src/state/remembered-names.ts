@@ -25,6 +25,6 @@ export async function rememberedNames(place: Place, signal: AbortSignal): Promis
   const names = await remembered.names
   signal.throwIfAborted()
   // A node that did not answer has no names; the next search asks it again.
-  if (names.modules.length === 0) remembered = undefined
+  if (names.extent.hasFailed) remembered = undefined
   return names
 }

@@ -1,6 +1,6 @@
-import { expect, it } from 'vitest'
-import { checkView } from '../../testing/check-view.ts'
-import { ALICE } from '../../testing/page-ledger.ts'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { checkView, openedPage } from '../../testing/check-view.ts'
+import { ALICE, BEAN, coinStore, createPageEngine, LATEST } from '../../testing/page-ledger.ts'
 
 const page = checkView({
   path: `/account/${ALICE}/activities`,
@@ -21,3 +21,47 @@ it('leads to the block of a change, and to the balance at it', async () => {
   const balance = await page().find('.activity-asset a', 'Bean')
   expect(balance.getAttribute('href')).toBe('/balance/0xa11ce/0xcafe::bean::Bean?point=8')
 })
+
+describe('activities as CSV', () => {
+  const LONG = 1_105
+  const amounts = Array.from({ length: LONG }, (_, at) => BigInt((at * 7_919) % 100_000) + 1n)
+  beforeAll(() => page().leave())
+  const long = openedPage(() => createPageEngine(amounts.map((amount) => [coinStore(ALICE, BEAN, amount)])))
+
+  it.each([
+    ['the newest state', ''],
+    ['an earlier state', `?at=${LATEST + 1_050n}`],
+  ])('equal the list at %s', async (_, at) => {
+    const saved: Blob[] = []
+    const save = vi.spyOn(URL, 'createObjectURL').mockImplementation((blob) => {
+      saved.push(blob as Blob)
+      return 'blob:saved'
+    })
+    await long().goTo(`/account/${ALICE}/activities${at}`)
+    await long().click('button', 'Save as CSV')
+    await vi.waitFor(() => expect(saved.length).toBe(1), { timeout: 45_000 })
+    save.mockRestore()
+    const [header, ...lines] = (await saved[0]!.text()).trimEnd().split('\r\n')
+    const columns = header!.split(',')
+    const rows = lines.map((line) => Object.fromEntries(line.split(',').map((cell, index) => [columns[index]!, cell])))
+
+    // The list that the page shows, all of its pages.
+    const listed: Record<string, unknown>[] = []
+    const to = at.replace('?at', '&to')
+    for (let start: string | null = ''; start !== null; ) {
+      const response: Response = await fetch(`/v1/accounts/${ALICE}/activities?limit=100${to}${start}`)
+      listed.push(...((await response.json()) as Record<string, unknown>[]))
+      const cursor = [...response.headers].find(([name]) => name.endsWith('-cursor'))?.[1]
+      start = cursor === undefined ? null : `&start=${cursor}`
+    }
+    expect(rows.length).toBeGreaterThan(1_000)
+    expect(columns.length).toBeGreaterThan(5)
+    const texts = (row: Record<string, unknown>) => columns.map((name) => String(row[name] ?? ''))
+    const withTime = listed.map((row) => ({ ...row, time: usecToTime(String(row.timestamp)) }))
+    expect(rows.map(texts)).toEqual(withTime.map(texts))
+    const shown = await long().find('.activity', 'version')
+    expect(shown.textContent?.replaceAll(/(?<=\d)\s(?=\d{3})/g, '')).toContain(`version ${rows[0]!.version}`)
+  })
+})
+
+const usecToTime = (usec: string) => new Date(Number(usec) / 1_000).toISOString().replace('.000Z', 'Z')

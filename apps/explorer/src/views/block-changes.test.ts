@@ -1,5 +1,6 @@
-import { expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { openedPage } from '../../testing/check-view.ts'
+import { createPageEngine, item, TABLE } from '../../testing/page-ledger.ts'
 
 const page = openedPage()
 
@@ -24,7 +25,7 @@ it('says that the state before the oldest block is not kept', async () => {
 
 it('says that the node fails while it compares, and compares later what it could not', async () => {
   await page().goTo('/block/5')
-  await page().shows('3 addresses compared.')
+  await page().shows('3 addresses compared: the framework', 'Tables: 1 compared.')
   page().answers('failed')
   await page().click('button', 'Compare more accounts')
   await page().shows('The node failed')
@@ -32,4 +33,35 @@ it('says that the node fails while it compares, and compares later what it could
   await page().click('button', 'Compare more accounts')
   await page().shows('every object of this ledger', '500 → 600 TEA')
   await page().hides('The node failed')
+})
+
+describe.each([
+  ['lists no tables', /types\/0x1::table::Table\/uses/, 'Tables: 0 compared.'],
+  ['does not answer the holder of a table', /resource\/0xcafe%3A%3Ashop/, 'Tables: 0 compared.'],
+  ['does not answer the items before the block', /items\?limit=100.*ledger_version=4/, 'Tables: 0 compared.'],
+  ['does not answer the items after the block', /items\?limit=100.*ledger_version=5/, 'Tables: 0 compared.'],
+])('a node that %s', (_, paths, says) => {
+  it('has failed, and its tables are not shown until it answers', async () => {
+    await page().goTo('/block/5')
+    page().failsAt(paths)
+    await page().shows('The node failed', says, 'The node did not list or answer some of them.')
+    expect(page().text).not.toContain('a saucer')
+    page().failsAt(undefined)
+    await page().click('button', 'Compare more accounts')
+    await page().shows('a cup → a saucer', 'Tables: 1 compared.')
+    await page().hides('did not list')
+    await page().hides('The node failed')
+  })
+})
+
+describe('a block that changes a long table', () => {
+  const items = (text: string) => Array.from({ length: 101 }, (_, at) => item(TABLE, at, text))
+  beforeAll(() => page().leave())
+  const long = openedPage(() => createPageEngine([items('bread'), items('cake')]))
+
+  it('says that not all items were compared', async () => {
+    await long().goTo('/block/10')
+    await long().shows('bread → cake', '100 changed items')
+    await long().shows('Tables: 1 compared, of which only the first 100 items. Changes of other tables are not shown.')
+  })
 })

@@ -5,7 +5,13 @@ import { Differences } from '../components/differences.tsx'
 import { FailureNotice } from '../components/failure-notice.tsx'
 import { AddressLink, Link, shortAddress } from '../components/link.tsx'
 import { ValueTree } from '../components/value-tree.tsx'
-import { type BlockSearch, type ChangedAccount, type ChangedTable, createBlockSearch } from '../state/block-search.ts'
+import {
+  type BlockSearch,
+  type ChangedAccount,
+  type ChangedTable,
+  createBlockSearch,
+  MOST_ITEMS,
+} from '../state/block-search.ts'
 import { countText } from '../state/count-text.ts'
 import { newest } from '../state/ledger.ts'
 
@@ -44,7 +50,7 @@ function ComparedAccounts({ before, after }: Range) {
         This node keeps no whole transactions, so the page compares the state before and after the block.
       </p>
       <p class="hint compared" role="status">
-        {comparedText(search)}
+        {comparedText(search)} {comparedTablesText(search)}
       </p>
       {accounts.map((one) => (
         <AccountPart key={one.address} account={one} />
@@ -65,8 +71,18 @@ function ComparedAccounts({ before, after }: Range) {
 function comparedText({ accounts, compared, isRunning, isEnded }: BlockSearch): string {
   const count = `${countText(compared, 'address')} compared`
   if (isRunning) return `${count} so far…`
-  const all = isEnded ? ', among them every account and every object of this ledger' : ''
+  const all = isEnded
+    ? ', among them every account and every object of this ledger'
+    : ': the framework, holders of tables, and accounts and objects in the order of their addresses'
   return `${count}${all}.${accounts.length === 0 ? ' None of them changed.' : ''}`
+}
+
+/** What was compared of tables, and what not. */
+function comparedTablesText({ comparedTables: { count, inPart }, isRunning, failure }: BlockSearch): string {
+  const parts =
+    inPart === 0 ? '' : `, of ${inPart === count ? 'which' : String(inPart)} only the first ${MOST_ITEMS} items`
+  const failed = failure ? ' The node did not list or answer some of them.' : ''
+  return `Tables: ${count} compared${parts}${isRunning ? ' so far' : ''}.${failed} Changes of other tables are not shown.`
 }
 
 function AccountPart({ account: { address, changes, isCut } }: { readonly account: ChangedAccount }) {
