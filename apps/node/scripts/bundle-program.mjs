@@ -50,13 +50,13 @@ const PACKAGES_OF_OTHERS = {
 }
 
 rmSync(dist, { recursive: true, force: true })
+// Without `keepNames`, which names each closure again whenever it is made: 7 % of the time of a GET, 14 % of a POST.
 await build({
   entryPoints: [{ in: join(root, 'src/main.ts'), out: 'main' }, ...entryPoints],
   outdir: dist,
   chunkNames: `${FOLDER}/[name]-[hash]`,
   bundle: true,
   splitting: true,
-  keepNames: true,
   sourcemap: true,
   platform: 'node',
   format: 'esm',
