@@ -1,7 +1,7 @@
-// Compares the code with ARCHITECTURE.md and the READMEs, where dependency-cruiser and knip cannot: the manifests have the
-// dependencies of the table of packages, the tables of rooms list every folder, and modules have no mutable state except where the
-// page lists it. Files and sections that documents and comments name exist. READMEs list the error codes of their package with
-// their fields. Files are renamed by one function. Last line `N passed, M failed`.
+// Compares the code with ARCHITECTURE.md and the READMEs, where dependency-cruiser and knip cannot: the manifests have
+// the dependencies of the table of packages, the tables of rooms list every folder, and modules have no mutable state
+// except where the page lists it. Files and sections that documents and comments name exist. READMEs list the error
+// codes of their package with their fields. Files are renamed by one function. Last line `N passed, M failed`.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -34,7 +34,7 @@ function readText(path: string): string {
   return readFileSync(join(root, path), 'utf8')
 }
 
-/** The rows of the table of packages: name, and what it depends on in the workspace. */
+/** The rows of the table of packages: name, and dependencies in the workspace. */
 function allowedDependencies(): Map<string, readonly string[]> {
   const rows = [...page.matchAll(/^\| `([a-z/-]+)` *\|.*\| *([^|]*?) *\|$/gm)]
   return new Map(rows.map(([, name, dependsOn]) => [name!, dependsOn!.match(/[a-z-]+/g) ?? []]))
@@ -116,7 +116,7 @@ function checkModuleState(): void {
 const OF_OTHERS = /(?:^|\/)(?:node_modules|dist)(?:\/|$)/
 /** A change log names files of its release. */
 const PAST = /CHANGELOG\.md$/
-/** Names that stand for others, files that a script writes, and those outside of the repository. */
+/** Placeholders, files that a script writes, and files outside of the repository. */
 const NOT_OURS = /^(?:node-|portable-)?x\.|^generated\/|^\.\.\//
 
 /** Files that documents and comments name are there: by a path in the repository, or by its end. */
@@ -147,7 +147,10 @@ function checkCitations(): void {
   }
 }
 
-/** Sources that rename by themselves: the one function of durable renames, a cache whose files have a digest, and a writer without durability. */
+/**
+ * Sources that rename by themselves: the one function of durable renames, a cache whose files have a digest, and a
+ * writer without durability.
+ */
 const MAY_RENAME = [
   'packages/core/src/files.ts',
   'packages/feed/src/buckets/object-cache.ts',

@@ -42,7 +42,7 @@ for (const block of blocks) {
 await Promise.all([...servers.values()].map(stopServer))
 console.log(`${passed} commands of README.md work`)
 
-/** Runs a command to its end, and returns what it prints, which is shown as well. */
+/** Runs a command to its end, shows its output, and returns it. */
 function runToEnd(command: string): string {
   const { status, stdout } = spawnSync('bash', ['-c', command.replace(/^curl /, 'curl -sS --fail-with-body ')], {
     cwd: root,

@@ -1,5 +1,5 @@
-// The program in a checkout: builds what changed, then runs `ledger-state` in this process. A first build says what it
-// does; later ones only if they take some time.
+// The program in a checkout: builds changed packages, then runs `ledger-state` in this process. A first build says what
+// it does; later ones only if they take some time.
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

@@ -19,7 +19,8 @@ for (let height = first; height < BLOCKS; height++) {
 }
 console.log(`committed blocks ${first} to ${BLOCKS - 1}`)
 
-// Readers are separate processes. They open the store beside the writer, and see each commit within milliseconds.
+// Readers are separate processes. They open the store while the writer has it open, and see each commit within
+// milliseconds.
 const reader = fork(new URL('./reader.ts', import.meta.url), [path, 'alice'])
 await once(reader, 'exit')
 await engine.close()

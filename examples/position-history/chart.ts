@@ -1,4 +1,4 @@
-/** A point of a curve: a time in microseconds, and the worth of the position from then on. */
+/** A point of a curve: a time in microseconds, and the worth of the position since then. */
 export interface Point {
   readonly timestampUsec: bigint
   readonly worth: bigint

@@ -2,7 +2,7 @@ import { closeSync, fdatasyncSync, ftruncateSync, openSync, readFileSync, writeS
 import { deserialize, serialize } from 'node:v8'
 import { crc32 } from 'node:zlib'
 
-/** Length and checksum of a record, which stand before it. */
+/** Length and checksum of a record, written before it. */
 const HEADER_BYTES = 8
 
 /**

@@ -12,7 +12,7 @@ import { createLedger } from '@ledger-state/ledger'
 import { tableItemKey } from '@ledger-state/type-tag'
 import { mirrorTable } from './mirror.ts'
 
-// A ledger in memory stands for a node.
+// A ledger in memory takes the place of a node.
 const engine = createMemoryEngine()
 const HANDLE = '0x7ab1e'
 let version = 0n

@@ -16,8 +16,8 @@ interface Change {
 }
 
 /**
- * Mirrors every write of a table into a database. The place in the stream is stored in the transaction of the writes, so
- * it can be killed at any time and continues where it was.
+ * Mirrors every write of a table into a database. The place in the stream is stored in the transaction of the writes,
+ * so it can be killed at any time and continues where it was.
  * @param stream URL of the stream, with a filter by `table`
  */
 export async function mirrorTable(stream: string, path: string, signal?: AbortSignal): Promise<void> {
@@ -60,7 +60,7 @@ async function readStream(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const answer = await fetch(url, { headers, ...(signal && { signal }) }).catch(() => undefined)
-  // Versions are missing, and the mirror has to begin anew.
+  // Versions are missing, and the mirror has to start over.
   if (answer?.status === 410) throw new Error(await answer.text())
   if (!answer?.ok) return
   const events = eventsOf(answer.body!)

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
 
-/** What changes a value in its place: methods of collections and arrays, and assignments to members. */
+/** Changes of a value in its place: methods of collections and arrays, and assignments to members. */
 const CHANGES = [
   String.raw`\.(?:add|set\w*|delete|clear|push|pop|shift|unshift|splice|fill|sort|copyWithin|append|remove)\(`,
   String.raw`(?:\.\w+|\[[^\]\n]+\])(?: (?:[-+*/|&^]|<<|>>>?|\?\?)?= |\+\+|--)`,
@@ -12,7 +12,7 @@ export function importsOf(path: string, text: string): string[] {
   return [...targets].map(([, from, dynamic]) => join(dirname(path), (from ?? dynamic)!).replace(/\.[jt]sx?$/, ''))
 }
 
-/** What a module declares at its top and changes later: in a function, not in the statements that make it. */
+/** Names that a module declares at its top and changes later: in a function, not in the statements that make it. */
 export function changedNames(text: string): string[] {
   const declared = [...text.matchAll(/^(?:export )?(let|const) (\w+|\{[^}]*\}|\[[^\]]*\])(?=[:\s=])/gm)]
   const later = text.replaceAll(/^(?:for |\w+\[)[^\n]*\n(?: [^\n]*\n|\}\n)*/gm, '')
@@ -24,7 +24,7 @@ export function changedNames(text: string): string[] {
   )
 }
 
-/** What `changedNames` finds, and what it does not: tried before it is used. */
+/** Cases that `changedNames` finds, and cases that it does not: tried before it is used. */
 const EXAMPLES: readonly (readonly [text: string, names: readonly string[]])[] = [
   ['let last = 0\n', ['last']],
   ['const HELD = new Set<string>()\nexport function hold(one: string) {\n  HELD.add(one)\n}\n', ['HELD']],

@@ -11,7 +11,9 @@ import { type HostileProgram, randomHostileProgram } from '../../packages/move-v
 const SMALL_BUDGET = { instructions: 40_000, bytes: 1 << 20 }
 /** Share of the time in which steps are counted. */
 const COUNTED_SHARE = 0.4
-/** Most that a run with the whole budget may take. Two seconds of CPU are the limit on a machine that does nothing else. */
+/**
+ * Most that a run with the whole budget may take. Two seconds of CPU are the limit on a machine that does nothing else.
+ */
 const MOST = { cpuMs: 6_000, residentBytes: 300e6 } as const
 /** Most heap that a run holds: of its own for each byte that it is charged, and of anything else. */
 const HELD = { perByte: 1.5, free: 24e6 } as const
@@ -38,7 +40,7 @@ function faultsOfWholeRun(program: HostileProgram): string[] {
   return wrong
 }
 
-/** The most memory that a new process takes for one program: here, what earlier programs left counts as well. */
+/** The most memory that a new process takes for one program: here, memory that earlier programs left counts as well. */
 function residentAlone(seed: number): number {
   const words = [...process.execArgv, process.argv[1]!, '--program', String(seed)]
   const { stdout } = spawnSync(process.execPath, words, { encoding: 'utf8' })

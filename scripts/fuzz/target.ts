@@ -11,7 +11,7 @@ export interface Target {
   check(input: Uint8Array): void
 }
 
-/** Longest message in bytes: up to 1 KB of the input, and what the message says about it. */
+/** Longest message in bytes: up to 1 KB of the input, and the text about it. */
 const LONGEST_MESSAGE_BYTES = 2_048
 
 export function expectOwnError(error: unknown, ...codes: string[]): void {

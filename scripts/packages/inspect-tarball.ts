@@ -11,8 +11,8 @@ import type { Tally } from './tally.ts'
 const REPOSITORY = readManifest('').repository!.url.replace(/^git\+|\.git$/g, '')
 
 /**
- * Checks that a tarball has what npm, bundlers, TypeScript and readers expect of a package. `work` is the folder for
- * what it unpacks.
+ * Checks that a tarball has everything that npm, bundlers, TypeScript and readers expect of a package. `work` is the
+ * folder for what it unpacks.
  */
 export async function inspectTarball(packed: PackedPackage, work: string, tally: Tally): Promise<void> {
   const folder = join(work, packed.manifest.name)

@@ -1,6 +1,6 @@
 // Counts the instructions of look-ups and writes, and compares them with the recorded counts in `instructions.json`. So
-// a change of cost shows even on a machine so busy that clocks hide it. `--write` records the counts anew. `--requests`
-// counts a GET and a POST instead, which are not recorded. Last line `N passed, M failed`.
+// a change of cost shows even on a machine so busy that clocks hide it. `--write` records the counts again.
+// `--requests` counts a GET and a POST instead, which are not recorded. Last line `N passed, M failed`.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// Runs suites, a sample of them (`TEST_SCALE=10` runs all), at a scale that takes seconds. It checks that results are complete
-// and stores agree, not how fast they are.
+// Runs suites, a sample of them (`TEST_SCALE=10` runs all), at a scale that takes seconds. It checks that results are
+// complete and stores agree, not how fast they are.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
@@ -26,7 +26,7 @@ const program = fileURLToPath(new URL('./main.ts', import.meta.url))
 /** Time that one run may take on a loaded machine. */
 const PATIENCE_MS = 1_200_000
 
-/** Seed of what is written and asked, and of the choice of hostile clients. */
+/** Seed of the writes and questions, and of the choice of hostile clients. */
 const seed = String(1 + (testSeed() % 1_000))
 
 const NAMES = SUITES.map(({ name }) => name)

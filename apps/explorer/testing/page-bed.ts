@@ -106,7 +106,7 @@ export class PageBed {
     return await fetchOfNode(`http://127.0.0.1:${this.#server.port}${path}`, init)
   }
 
-  /** Draws the page anew at a path, as a browser that opens it. */
+  /** Draws the page again at a path, as a browser that opens it. */
   async goTo(path: string, answering: Answering = 'sound'): Promise<void> {
     this.leave()
     this.answers(answering)

@@ -1,6 +1,6 @@
-// Bundles the program and the packages of the workspace into `dist`. A process then loads some 20 files instead of 600,
-// which took most of the time of a command such as `get`. Packages of others are installed next to the bundle, since
-// some have binaries.
+// Bundles the program and the packages of the workspace into `dist`. A process then loads about 20 files instead of
+// 600, which took most of the time of a command such as `get`. Packages of others are installed next to the bundle,
+// since some have binaries.
 import { globSync, readFileSync, rmSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { basename, join } from 'node:path'
@@ -26,7 +26,7 @@ const processes = [
 ].map((name) => join(root, 'src/processes', `${name}.ts`))
 
 /**
- * All but `main.js` lies in `dist/processes`: modules find processes and threads beside themselves, as in the sources.
+ * All but `main.js` lies in `dist/processes`: modules find processes and threads next to themselves, as in the sources.
  */
 const FOLDER = 'processes'
 const entryPoints = [...processes, ...threads].map((path) => ({ in: path, out: `${FOLDER}/${basename(path, '.ts')}` }))
@@ -34,7 +34,8 @@ const entryPoints = [...processes, ...threads].map((path) => ({ in: path, out: `
 const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 /**
- * Packages of others are not bundled, so the program itself has to depend on those that packages of the workspace import.
+ * Packages of others are not bundled, so the program itself has to depend on those that packages of the workspace
+ * import.
  * @type {import('esbuild').Plugin}
  */
 const PACKAGES_OF_OTHERS = {

@@ -14,7 +14,7 @@ export interface NodeOptions extends RunOptions {
   readonly listen?: string
 }
 
-/** All words of the command line, in place of the usual ones. */
+/** All words of the command line, instead of the usual ones. */
 export interface ServedBy extends RunOptions {
   readonly words: readonly string[]
 }

@@ -217,12 +217,12 @@ export interface SteadyNode {
   isStalled: boolean
   /** Number of a ledger with the same writes; 0 for the original. */
   fork: number
-  /** First version from which on the time of the ledger is an hour earlier. */
+  /** Since this version the time of the ledger is an hour earlier. */
   hourBackFrom: number
   chainId: number
-  /** Handlers that answer the next requests for a page in place of the node, one each. */
+  /** Handlers that answer the next requests for a page instead of the node, one each. */
   readonly faults: SourceFault[]
-  /** Handlers that answer the next requests for the index in place of the node, one each. */
+  /** Handlers that answer the next requests for the index instead of the node, one each. */
   readonly indexFaults: ((response: ServerResponse) => void)[]
   /** Authorization that the node demands; other requests are answered 401. */
   authorization: string | undefined

@@ -41,7 +41,7 @@ export async function transferAndRead(
     const sum = 5 * round * (round + 1)
     if (received !== sum || left !== had - sum || next !== String(round)) {
       const got = `received ${received}, sent ${had - left}, next ${next}`
-      wrong.push(`round ${round}, version ${version}: ${got}, in place of ${sum} and ${round}`)
+      wrong.push(`round ${round}, version ${version}: ${got}, instead of ${sum} and ${round}`)
     }
   }
   return wrong

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { Backoff, pauseFor } from './backoff.js'
 
 describe('a backoff', () => {
-  it('doubles its pauses up to the longest, leaves out half of each at most, and begins anew after a success', () => {
+  it('doubles its pauses up to the longest, leaves out half of each at most, and starts over after a success', () => {
     const options = fc.record({
       firstMs: fc.integer({ min: 1, max: 1e6 }),
       longestMs: fc.integer({ min: 1, max: 1e6 }),
@@ -68,7 +68,7 @@ describe('pauseFor', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
-  it('ends with the signal, also where that was aborted before', async () => {
+  it('ends with the signal, even where that was aborted before', async () => {
     const stop = new AbortController()
     const paused = pauseFor(1e9, stop.signal)
     stop.abort()

@@ -11,8 +11,8 @@ export interface BackoffOptions {
  * bound. A random half of each pause is left out, so that callers that failed together do not retry together.
  *
  * No library does this for us: p-retry runs one function again, and most callers here are streams and lists of servers,
- * which start counting anew after any progress, announce the length of the pause, and wait for as long as `Retry-After`
- * says.
+ * which start counting again after any progress, announce the length of the pause, and wait for as long as
+ * `Retry-After` says.
  * @example
  * ```ts
  * import { Backoff, pauseFor } from '@ledger-state/core'

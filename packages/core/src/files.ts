@@ -19,8 +19,8 @@ const SYNCS_FOLDERS = process.platform !== 'win32'
 const SYNCED_AS = SYNCS_FOLDERS ? 'r' : 'r+'
 
 /**
- * Whether there is a file or folder. Unlike `existsSync`, which says that there is none if the disk fails, it throws errors
- * of the system: nothing may be created in place of a file that cannot be read at the moment.
+ * Whether there is a file or folder. Unlike `existsSync`, which says that there is none if the disk fails, it throws
+ * errors of the system: nothing may be created instead of a file that cannot be read at the moment.
  */
 export function isPresent(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined
@@ -66,8 +66,8 @@ export async function syncFolder(folder: string): Promise<void> {
 }
 
 /**
- * Creates a folder, and those above it that are missing, and makes their names durable. `mkdir` of Node with `recursive`
- * says ENOENT for a folder on a read-only disk, and never ends below /proc.
+ * Creates a folder, and those above it that are missing, and makes their names durable. `mkdir` of Node with
+ * `recursive` says ENOENT for a folder on a read-only disk, and never ends below /proc.
  * @param mode permissions of new folders, less the umask
  */
 export function makeFolderNow(path: string, mode = 0o777): void {

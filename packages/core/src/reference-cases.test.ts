@@ -5,7 +5,7 @@ import { addressToShortHex, parseAddress } from './address.js'
 import { bytesToHex } from './hex.js'
 
 describe.skipIf(!hasSharedData)('parseAddress', () => {
-  it.each(referenceCases('address'))('gives what the reference case $id says', ({ input, expect: expected }) => {
+  it.each(referenceCases('address'))('gives the result of the reference case $id', ({ input, expect: expected }) => {
     if (expected.ok) {
       const address = parseAddress(input.text)
       expect(bytesToHex(address)).toBe(expected.bytes)

@@ -121,7 +121,7 @@ describe('a snapshot', () => {
     await expect(snapshot.versions(1n, 2 as never)).rejects.toMatchObject({ code: 'invalid_argument' })
   })
 
-  it('of an empty store has no ledger, also when the store is no longer empty', async () => {
+  it('of an empty store has no ledger, even when the store is no longer empty', async () => {
     await using engine = createMemoryEngine()
     const snapshot = await engineToAsync(engine).snapshot()
     const reads: (() => unknown)[] = [

@@ -49,7 +49,7 @@ describe('the engine in memory', () => {
     expect([...above!].map(({ version }) => version)).toEqual([5n, 4n])
   })
 
-  it('refuses a scan of a version that was pruned at once, also where no key is', async () => {
+  it('refuses a scan of a version that was pruned at once, even where no key is', async () => {
     await using engine = createMemoryEngine()
     await engine.commit(versionsOf(0, 6), CHAIN)
     const view = engine.at(0n)
@@ -99,7 +99,7 @@ describe('a closed engine in memory', () => {
     }
   })
 
-  it('leaves its store to the next engine, also when it is closed again', async () => {
+  it('leaves its store to the next engine, even when it is closed again', async () => {
     const store = createMemoryStore()
     expect(store.kind).toBe('memory')
     const first = createMemoryEngine(store)

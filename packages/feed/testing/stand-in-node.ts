@@ -19,7 +19,7 @@ export interface StandInNode {
   latencyMs: number
   /** Most requests that waited for an answer at the same time. */
   mostWaiting: number
-  /** Handlers that answer the next requests in place of the node, one each. */
+  /** Handlers that answer the next requests instead of the node, one each. */
   readonly faults: ((request: IncomingMessage, response: ServerResponse) => void)[]
   close(): Promise<void>
 }

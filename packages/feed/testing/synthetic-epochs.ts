@@ -95,7 +95,7 @@ export function publicKeyOf(secret: bigint): Uint8Array {
   return key
 }
 
-/** Signatures that were made. One takes some 20 ms, and tests sign the same ends of epochs again and again. */
+/** Signatures that were made. One takes about 20 ms, and tests sign the same ends of epochs again and again. */
 const signatures = new Map<string, Uint8Array>()
 
 export function signatureOf(message: Uint8Array, signers: readonly MadeValidator[], salt = 'APTOS::'): Uint8Array {

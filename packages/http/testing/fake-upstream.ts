@@ -22,7 +22,7 @@ export interface FakeUpstream {
   looks: number
   /** Answers requests, except those for its chain. */
   answer: (request: UpstreamRequest, response: ServerResponse) => void
-  /** Answers all requests, in place of the rest. */
+  /** Answers all requests, instead of the rest. */
   answerAll: ((request: IncomingMessage, response: ServerResponse) => void) | undefined
   /** The chain-state headers of its answers. */
   chainHeaders(): Record<string, string>

@@ -27,7 +27,7 @@ type IngestError = LedgerStateError<IngestErrorCode>
 
 /**
  * A source that begins too late for an empty store.
- * @param what where the source begins, and what the store lacks before it
+ * @param what where the source begins, and the versions that the store lacks before it
  */
 function baseMissing(what: string): IngestError {
   const message = `${what}. Earlier writes are unknown: ingest the genesis or a state snapshot first, or assume an empty base`
@@ -132,7 +132,7 @@ export function nothingSigned(oldestVersion: bigint): IngestError {
   return new LedgerStateError('untrusted', message, {})
 }
 
-/** Files of an audit that are not what it wrote. They are removed. */
+/** Files of an audit that are not as it wrote them. They are removed. */
 export function auditDamaged(folder: string): IngestError {
   const message = `the files of the audit in ${folder} were damaged, and are removed: run the audit again, which begins at the oldest version`
   return new LedgerStateError('audit_damaged', message)

@@ -436,7 +436,7 @@ describe('a chunk of transactions', () => {
     expect(outcome.signed).toMatchObject({ version: 24n, epoch: chain.epoch, waypoint })
   })
 
-  it('of a ledger that is made up whole, beside genuine ends of epochs, is refused', async () => {
+  it('of a ledger that is made up whole, with genuine epoch changes, is refused', async () => {
     const lie = new SyntheticChain({ blocks: 25, seed: 2, signers: strangers })
     writeBackup(lie, bed.at('lie'), { gzip: false })
     writeEndings(bed.at('lie'), made.map(signedLedgerInfo))

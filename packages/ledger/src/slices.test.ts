@@ -145,7 +145,10 @@ describe.each([
     )
   })
 
-  /** Compares a slice with the whole ledger about one key: at each version, for each range of versions, and for each search for a write. */
+  /**
+   * Compares a slice with the whole ledger about one key: at each version, for each range of versions, and for each
+   * search for a write.
+   */
   function compareKey(whole: StateWriter, slice: StateWriter): void {
     const reader = new SlicedReader(slice, readSlice(slice.at())!)
     const { oldestVersion, latestVersion } = whole.ledger!
@@ -166,7 +169,7 @@ describe.each([
     }
   }
 
-  /** The search begins where the state of the key is known. What the history says is found. */
+  /** The search begins where the state of the key is known. It finds the writes of the history. */
   function compareSearch(whole: StateReader, reader: SlicedReader, search: WriteSearch): void {
     const found = said(() => reader.nearestWrite(key, search))
     if (found === UNKNOWN) expect(said(() => nearestInHistory(reader, key, search))).toBe(UNKNOWN)
@@ -219,7 +222,7 @@ it('a slice knows all of the accounts and tables that it was asked for, at every
   )
 })
 
-it('tables join from the version on in which a kept value holds them and gives their types, at any depth', async () => {
+it('tables join at the version in which a kept value holds them and gives their types, at any depth', async () => {
   await fc.assert(
     fc.asyncProperty(
       randomLedgers,

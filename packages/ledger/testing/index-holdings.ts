@@ -13,7 +13,7 @@ import {
   readHeldObject,
 } from '@ledger-state/records'
 
-/** Adds to versions from 0 on the writes of their index of holdings. */
+/** Adds the writes of their index of holdings to versions that begin with 0. */
 export function withHoldings(versions: readonly VersionWrites[]): VersionWrites[] {
   const values = new Map<string, Uint8Array | null>()
   return versions.map((record) => {

@@ -11,7 +11,7 @@ import { readEndingsFrom } from './read-endings.js'
 import { verifyRead } from './verify-read.js'
 
 const EPOCHS = 1_010
-/** Number of validators: with it an answer has some 450 ends of epochs. */
+/** Number of validators: with it an answer has about 450 ends of epochs. */
 const VALIDATORS = 24
 
 const epochs = manyEpochs(EPOCHS, VALIDATORS)

@@ -1,5 +1,5 @@
 // Verifies the answers that `testing/record-answers.ts` recorded: on Node, and in a browser, which has the portable
-// code alone.
+// code.
 import { bytesToHex, hexToBytes } from '@ledger-state/core'
 import fc from 'fast-check'
 import { describe, expect, inject, it } from 'vitest'
@@ -26,7 +26,7 @@ function parseQuestion(text: string): ReadQuestion {
 }
 
 describe.each(cases)('the recorded answer about $name', ({ question, json, bcs, bytes, value }) => {
-  it('is believed in both formats', async () => {
+  it('is accepted in both formats', async () => {
     for (const answer of [json, hexToBytes(bcs)]) {
       const read = await verifyRead(answer, options(question))
       expect(read.bytes ? bytesToHex(read.bytes) : null).toBe(bytes)
@@ -35,7 +35,7 @@ describe.each(cases)('the recorded answer about $name', ({ question, json, bcs, 
     }
   })
 
-  it('is refused beside another value', async () => {
+  it('is refused with another value', async () => {
     const { proof } = JSON.parse(json) as { readonly proof: unknown }
     const other = bytes === null ? { other: '7' } : null
     await expect(verifyRead({ value: other, proof }, options(question))).rejects.toMatchObject({

@@ -1,5 +1,5 @@
-// The functions that ask a node themselves, with the exchanges that `testing/record-answers.ts` recorded: on Node, and in
-// a browser, which has the portable code alone.
+// The functions that ask a node themselves, with the exchanges that `testing/record-answers.ts` recorded: on Node, and
+// in a browser, which has only the portable code.
 import { hexToBytes } from '@ledger-state/core'
 import { describe, expect, inject, it } from 'vitest'
 import { callNode, textToCall } from '../testing/node-reads.ts'
@@ -26,7 +26,7 @@ function replay(change = (body: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer
 describe.each(calls.map((text) => ({ call: textToCall(text) })))('$call.0 of a recorded node', ({ call }) => {
   const verify = async (fetch: typeof globalThis.fetch) => await callNode(call, { url: 'http://node/v1', bls, fetch })
 
-  it('is believed', async () => {
+  it('is accepted', async () => {
     for (let round = 0; round < 2; round++) {
       expect(await verify(replay())).toMatchObject(call[2] as object)
     }

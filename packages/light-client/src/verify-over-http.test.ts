@@ -1,4 +1,4 @@
-// The functions that ask a node themselves, over HTTP, and what they do if the node lies.
+// The functions that ask a node themselves, over HTTP, also a node that lies.
 import { readFileSync } from 'node:fs'
 import { isLedgerStateError } from '@ledger-state/core'
 import { CHECKPOINT, waypointOf } from '@ledger-state/http/testing/proven-ledger'
@@ -78,7 +78,7 @@ async function expectRefused(work: Promise<unknown>, what: string, code?: string
 }
 
 describe('a node that is asked', () => {
-  it('is believed, with and without a version, again and again', async () => {
+  it('is accepted, with and without a version, again and again', async () => {
     for (const further of [{}, { version: CHECKPOINT }]) {
       for (const call of stateCalls(waypointOf(1))) {
         const result = await run(hostile, call, further)
@@ -255,7 +255,7 @@ describe('a node that is asked', () => {
     return answers
   }
 
-  it('is never believed with another result, whatever byte of an answer it changes', async () => {
+  it('is never accepted with another result, whatever byte of an answer it changes', async () => {
     const random = createRandom(testSeed())
     for (let round = 0; round < (isSlowRun ? 20 : 2); round++) {
       for (const { server, call } of allCalls()) {

@@ -95,7 +95,7 @@ function spellings(value: string): string[] {
 const options = (question: ReadQuestion): VerifyReadOptions => ({ question, waypoint, readProof, version: CHECKPOINT })
 
 describe('verifyRead', () => {
-  it.each(cases)('believes the answer about $question.kind of $url, in both formats', async (one) => {
+  it.each(cases)('accepts the answer about $question.kind of $url, in both formats', async (one) => {
     for (const accept of ['application/json', 'application/x-bcs']) {
       const answer = await answerTo(one, accept)
       const body = accept === 'application/json' ? answer.toString() : Uint8Array.from(answer)
@@ -337,8 +337,8 @@ describe('a changed proof', () => {
   const hasher = new LedgerHasher()
 
   /**
-   * Whether two proofs differ only in what the trusted waypoint does not cover of its ledger info: round, block,
-   * consensus hash and signatures.
+   * Whether two proofs differ only in members of the ledger info that the trusted waypoint does not cover: round,
+   * block, consensus hash and signatures.
    */
   function provesTheSame(changed: StateProof, original: StateProof): boolean {
     const [first] = changed.epochEndings
@@ -348,7 +348,7 @@ describe('a changed proof', () => {
     return rest(changed) === rest(original)
   }
 
-  /** Checks that a change is refused, or is in what the waypoint does not cover. */
+  /** Checks that a change is refused, or is in a member that the waypoint does not cover. */
   async function expectRefused(
     changed: unknown,
     original: unknown,
@@ -364,7 +364,7 @@ describe('a changed proof', () => {
     expect(provesTheSame(readAnswer(changed).proof, readAnswer(original).proof), `believed: ${what}`).toBe(true)
   }
 
-  it.each(cases)('is never believed, whatever byte of it is another: $question.kind of $url', async (one) => {
+  it.each(cases)('is never accepted, whatever byte of it is another: $question.kind of $url', async (one) => {
     const body = (await answerTo(one)).toString()
     const { proof } = JSON.parse(body) as { readonly proof: StateProofJson }
     const parts = partsOf(proof)
@@ -389,7 +389,7 @@ describe('a changed proof', () => {
   })
 
   it.each(cases)(
-    'is never believed, whatever byte of its BCS is another or missing: $question.kind of $url',
+    'is never accepted, whatever byte of its BCS is another or missing: $question.kind of $url',
     async (one) => {
       const body = Uint8Array.from(await answerTo(one, 'application/x-bcs'))
       await fc.assert(
@@ -403,7 +403,7 @@ describe('a changed proof', () => {
     },
   )
 
-  it('is never believed with members added, dropped or turned round', async () => {
+  it('is never accepted with members added, dropped or turned round', async () => {
     const [one] = cases as [Case]
     const body = (await answerTo(one)).toString()
     const changes: Record<string, (proof: Record<string, string[] | string | null>) => void> = {

@@ -31,7 +31,7 @@ export interface VerifiedRead {
   /** The value as compact JSON, decoded here; undefined if there is none, or if it has no JSON. */
   readonly json: string | undefined
   /**
-   * The JSON of a new account, if the question was about an account and there is none: a node may answer it in place of
+   * The JSON of a new account, if the question was about an account and there is none: a node may answer it instead of
    * no value. It is no value of the state.
    */
   readonly impliedJson: string | undefined

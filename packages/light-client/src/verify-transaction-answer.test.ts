@@ -46,7 +46,7 @@ describe('transactions and events with proofs', () => {
     otherEvent = events[0]
   })
 
-  it('are believed in both formats', async () => {
+  it('are accepted in both formats', async () => {
     const found = await verifyTransactionAnswer(transaction, { waypoint, version: 21n })
     expect(found.signers.count).toEqual({ signed: 4, total: 4 })
     const { bytes } = await ask(`/transactions/by_version/21?proof=true&proof_from=${waypoint}`, 'application/x-bcs')

@@ -193,7 +193,7 @@ function writeSetOf(hasher: LedgerHasher, value: Uint8Array, { proof, checked, r
 /** Variant of a committed transaction in BCS answers. */
 const COMMITTED = 0
 
-/** The members of a transaction's JSON that follow from its proof alone, without modules. */
+/** The members of a transaction's JSON that follow from its proof, without modules. */
 function provenMembers(
   { transaction: bytes, infoProof }: TransactionProof,
   { info }: CheckedInfo,

@@ -83,7 +83,7 @@ export interface Asked {
   readonly body: string
 }
 
-/** Answers in place of an honest node, or returns a changed answer, or undefined to answer honestly. */
+/** Answers instead of an honest node, or returns a changed answer, or undefined to answer honestly. */
 export type Lie = (
   asked: Asked,
   honest: HonestAnswer,

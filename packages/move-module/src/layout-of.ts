@@ -48,10 +48,8 @@ const MAX_TREE_SIZE = 65_536
  *   address: parseAddress('0xcafe'),
  *   name: 'game',
  *   structs: [
- *     { kind: 'struct', name: 'Level', abilities: 8, typeParameters: [], fields: [{ name: 'value', type: { kind: 'u8' } }] },
- *   ],
- * })
- * const layout = layoutOf(parseTypeTag('0xcafe::game::Level'), () => readModule(binary))
+ *     { kind: 'struct', name: 'Level', abilities: 8, typeParameters: [], fields: [{ name: 'value', type: { kind: 'u8' }
+ * }] },   ], }) const layout = layoutOf(parseTypeTag('0xcafe::game::Level'), () => readModule(binary))
  * console.log(layout.kind) // struct
  * ```
  */
@@ -124,7 +122,7 @@ const PLAIN_TYPES: ReadonlyMap<string, ResolvedType> = new Map(
 const ID_RANGE = 2 ** 26
 
 /**
- * Resolves the types of one request. A client can make each of its types a new one, so that each is resolved anew, and
+ * Resolves the types of one request. A client can make each of its types a new one, so that each is resolved again, and
  * the garbage of the work delays all clients. So types are compared by numbers, and their texts are not written.
  */
 class LayoutResolver {

@@ -8,7 +8,7 @@ import type { SignatureToken } from './module-definition.js'
 import { readModule, readModuleInterface } from './read-module.js'
 import { writeModule } from './write-module.js'
 
-// Hostile input of growing size, also for the parsers of all packages below this one.
+// Hostile input of growing size, for the parsers of this package and of all packages below it.
 
 const SMALL = 1_000
 const GROWTH = 8

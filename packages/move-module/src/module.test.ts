@@ -244,7 +244,7 @@ describe('layoutOf', () => {
     expect(() => resolve(text)).toThrow(expect.objectContaining({ code }))
   })
 
-  it('lays out a type once, wherever it stands', () => {
+  it('lays out a type once, wherever it occurs', () => {
     const layout = resolve('0x1::m::Pair<0x1::m::Wide10>')
     // As a tree, the narrowest of these layouts would have 2^10 nodes.
     expect(layoutSize(layout)).toBeLessThan(50)

@@ -177,7 +177,7 @@ describe.skipIf(!hasSharedData)('a codec', () => {
   })
 
   it.each(referenceCases('value_json_to_bcs'))(
-    'writes what the reference case $id says',
+    'writes the result of the reference case $id',
     ({ input, expect: expected }) => {
       const encode = () =>
         codecOf(layoutOf(parseTypeTag(input.type), getModule)).jsonToBytes(parseJson(JSON.stringify(input.json)))

@@ -2,7 +2,7 @@ import { type TypeTag, typeTagSize } from '@ledger-state/type-tag'
 import type { SignatureToken } from './module-definition.js'
 
 /**
- * A type of a signature with type arguments in place of type parameters. Undefined if it contains a function or a
+ * A type of a signature with type arguments instead of type parameters. Undefined if it contains a function or a
  * reference, lacks a type argument, or has more parts than allowed.
  */
 export function substitute(

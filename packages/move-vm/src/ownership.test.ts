@@ -527,7 +527,7 @@ describe('a run over values that are given as', () => {
     }
   })
 
-  // The values of a state are valid during a run; what a vm keeps must not depend on them afterwards.
+  // The values of a state are valid during a run; a vm must not depend on them afterwards.
   it('memory that is used again after each run is not read any more', () => {
     const state = new WatchedState(toPooledBuffer)
     const vm = createVm()

@@ -247,7 +247,7 @@ describe('two writers', () => {
     expect(await failure(open())).toBe('store_locked')
   })
 
-  it('have one after the other, and the deposed one writes no more, also after it slept', async () => {
+  it('have one after the other, and the deposed one writes no more, even after it slept', async () => {
     const sleeper = await open()
     await sleeper.commit(versionsFrom(0n, 3), CHAIN)
     const successor = await open({ url: server.url(), takeOver: true })

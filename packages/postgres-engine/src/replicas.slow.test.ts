@@ -60,13 +60,13 @@ it('a replica answers while the server that takes writes hangs', async () => {
   }
 })
 
-it('a replica is not believed where it lags, neither on values nor on their absence', async () => {
+it('a replica is not accepted where it lags, neither on values nor on their absence', async () => {
   const before = await commit()
   await replicaHas(before)
   await replica.sql('SELECT pg_wal_replay_pause()')
   try {
     const version = await commit()
-    // Until its connection to the server is made anew, a replica may report an older newest version.
+    // Until its connection to the server is made again, a replica may report an older newest version.
     await eventually(
       async () => (await reader.snapshot()).ledger?.latestVersion === version,
       () => 'the commit to be seen',
@@ -88,7 +88,7 @@ it('a replica is not believed where it lags, neither on values nor on their abse
   }
 })
 
-it('a replica is not believed while it has versions that were cut off', async () => {
+it('a replica is not accepted while it has versions that were cut off', async () => {
   await commit()
   const version = await commit()
   await replicaHas(version)

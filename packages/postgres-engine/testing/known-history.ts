@@ -16,7 +16,7 @@ export class KnownHistory {
   readonly #writes = ALL_KEYS.map((): KnownWrite[] => [])
   readonly #versions: VersionWrites[] = []
 
-  /** A version from 0 on, which is a separate block. It deletes only keys that exist. */
+  /** A version of any number; it is a separate block. It deletes only keys that exist. */
   versionAt(version: bigint): VersionWrites {
     while (this.#versions.length <= Number(version)) this.#append(BigInt(this.#versions.length))
     return this.#versions[Number(version)]!

@@ -30,7 +30,7 @@ export interface RangeOfLedger {
   readonly to: bigint
   /** Mark of the source before the first version; undefined for version 0. */
   readonly before: Uint8Array | undefined
-  /** What is kept of transactions: a number, so that only ranges of the same kind are joined. */
+  /** The kept parts of transactions, as a number, so that only ranges of the same kind are joined. */
   readonly kept: number
 }
 

@@ -3,7 +3,7 @@ import { HASH_LENGTH, type LedgerHasher, readOutcome } from '@ledger-state/proof
 import { computeEventRoot } from '@ledger-state/proof/transactions'
 
 // The outline of a transaction info is the info without its three hashes that follow from the transaction: the
-// transaction hash, the event root and the state change hash, which stand side by side.
+// transaction hash, the event root and the state change hash, which are side by side.
 const HASHES_LENGTH = 3 * HASH_LENGTH
 
 /** Transaction, events and write set in BCS. */

@@ -49,7 +49,7 @@ export class TransactionGroup {
   readonly firstVersion: bigint
   readonly #place: TransactionPlace
   readonly #block: TransactionBlockWriter
-  /** Keys of indexes by family and by what they name. */
+  /** Keys of indexes by family and by name. */
   readonly #keys = new IndexKeys()
 
   constructor(firstVersion: bigint, first: WholeTransaction, place: TransactionPlace = 'shared') {
@@ -69,7 +69,7 @@ export class TransactionGroup {
    * Adds the next version.
    * @param writes the writes of the version
    * @param ownFacts is stored with the values of the write set
-   * @returns what the version itself writes
+   * @returns the writes of the version itself
    * @throws `invalid_bcs`
    */
   add(version: bigint, whole: WholeTransaction, writes: readonly Write[], ownFacts: OwnFacts = NO_FACTS): Write {
@@ -83,7 +83,7 @@ export class TransactionGroup {
     return [this.#keyAt(transactionHashKey(hash), version), transactionHashMark(hash)]
   }
 
-  /** What the first version of the group writes. Undefined if that is too long for a store. */
+  /** The writes of the first version of the group. Undefined if they are too long for a store. */
   toWrites(): Write[] | undefined {
     const block = this.#block.toBytes()
     if (!block) return undefined
@@ -102,7 +102,7 @@ export class TransactionGroup {
   }
 }
 
-/** Keys of indexes by family and by what they name. */
+/** Keys of indexes by family and by name. */
 class IndexKeys {
   readonly #keys = { sequence: newKeys(), nonce: newKeys(), affected: newKeys(), stream: newKeys(), type: newKeys() }
 

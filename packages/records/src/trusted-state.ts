@@ -14,7 +14,7 @@ export interface TrustedState {
   readonly power: SignedPower | undefined
 }
 
-/** Writes a trusted state, some 170 bytes. */
+/** Writes a trusted state, about 170 bytes. */
 export function writeTrustedState(writer: ByteWriter, { waypoint, ending, epoch, power }: TrustedState): void {
   writer
     .string(waypoint)

@@ -48,7 +48,7 @@ function withoutValues(writeSet: Uint8Array): Uint8Array {
 }
 
 describe('a write set without its values', () => {
-  it('gets them back from the state, also if it stands in other bytes', () => {
+  it('gets them back from the state, even if its bytes differ', () => {
     fc.assert(
       fc.property(ops, fc.nat(40), (list, before) => {
         const plain = writeSetOf(list)

@@ -23,7 +23,7 @@ export function writeWithoutValues(writeSet: Uint8Array, writer: ByteWriter): vo
 }
 
 /**
- * The write set with the values of a state in place of the empty values that `writeWithoutValues` left.
+ * The write set with the values of a state instead of the empty values that `writeWithoutValues` left.
  * @param readValue the value of a state key; undefined if it is not known, which makes the result undefined
  * @throws `invalid_bcs`
  */

@@ -257,7 +257,7 @@ describe('a replica', () => {
   })
 
   it.each(['versions', 'a state'])(
-    'of a part of its source that began with %s from elsewhere compares the hash of everything from the first version on at which it has that',
+    'of a part of its source that began with %s from elsewhere compares the hash of everything since the first version at which it has that',
     async (base) => {
       const slice = openStateEngine({ path: join(folder, 'slice'), durability: 'none' })
       replicas.push(slice)
@@ -295,7 +295,7 @@ describe('a replica', () => {
     expect(following.notices).toEqual([])
   })
 
-  it('resumes from the version it holds, also where its source was away', async () => {
+  it('resumes from the version it holds, even where its source was away', async () => {
     const replica = await openReplica('replica')
     const following = follow(replica)
     await commit(10)
@@ -447,7 +447,7 @@ describe('a snapshot', () => {
     expect(existsSync(join(path, 'snapshot.unfinished'))).toBe(false)
   })
 
-  it('is fetched anew where the source no longer has it', async () => {
+  it('is fetched again where the source no longer has it', async () => {
     const path = join(folder, 'replica')
     const stop = new AbortController()
     await fetchSnapshot(url, path, { signal: stop.signal, onProgress: () => stop.abort() })

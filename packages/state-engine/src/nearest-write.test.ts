@@ -27,7 +27,7 @@ it.each([
   ['memtable', undefined],
   ['file', 0],
 ])(
-  'the nearest write in the %s is that of the history, also if it is a deletion or before the window',
+  'the nearest write in the %s is that of the history, even if it is a deletion or before the window',
   async (name, memtableBytes) => {
     const random = createRandom(testSeed())
     const path = `${folder.path}/${name}`

@@ -30,7 +30,7 @@ interface Scene {
   readonly readers: readonly Actor[]
 }
 
-/** Runs the program from its second operation on. The director decides when the writer and its readers continue. */
+/** Runs the program, beginning with its second operation. The director decides when the writer and its readers continue. */
 async function direct(
   memtableBytes: number,
   readers: readonly { readonly stopsAtSystemCalls: boolean }[],

@@ -60,7 +60,7 @@ describe.skipIf(process.platform !== 'linux')('a process with too little of what
     expect(runAfter('ulimit -v 200000000', program)).toBe(expected)
   })
 
-  it('refuses a second writer, also after the process of the first has copied the folder', async () => {
+  it('refuses a second writer, even after the process of the first has copied the folder', async () => {
     const path = join(folder.path, 'store')
     const engine = openStateEngine({ path })
     const open = `const { openStateEngine } = await import(${INDEX})

@@ -82,7 +82,7 @@ export interface StateEngineOptions {
   /**
    * Whether to compare blocks of segment files with their checksums in each snapshot that reads them, so that damage of
    * the disk under a running process is `store_corrupt`, and never an answer. Otherwise each block is compared when the
-   * process reads it first. It costs some 2 µs for each block and snapshot. False by default.
+   * process reads it first. It costs about 2 µs for each block and snapshot. False by default.
    */
   readonly verifyReads?: boolean
   /**
@@ -172,7 +172,7 @@ export interface StateEngine extends LmdbEngineReader, StateWriter {
    */
   compact(): Promise<void>
   /**
-   * Does what `merge` does, and writes all files anew without what no version of the window sees: prunes drop whole files
+   * Does what `merge` does, and rewrites all files without data that no version of the window sees: prunes drop whole files
    * only. It takes as much room on the disk as the files have.
    * @throws `store_full` before it begins if there is not so much
    */

@@ -86,7 +86,7 @@ export function knownValue(key: Uint8Array, version: bigint): Uint8Array | undef
 function knownHistory(key: Uint8Array, oldest: bigint, latest: bigint): Revision[] {
   const writes = writesOf(key, latest).filter(({ version }) => version <= latest)
   const first = writes.findLastIndex(({ version }) => version <= oldest)
-  // Of the writes up to the oldest version, the window sees only the newest, and no deletion.
+  // The window sees only the newest of the writes up to the oldest version, and no deletion.
   return writes.filter(({ version, isDeletion }, at) => version > oldest || (at === first && !isDeletion))
 }
 

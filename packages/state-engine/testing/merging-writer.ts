@@ -26,7 +26,7 @@ function finish(): void {
   if (end === 'close') void engine.close().then(() => process.exit(3))
 }
 
-/** Prunes all the time, beside the commits. */
+/** Prunes all the time, during the commits. */
 async function pruneUntilOver(): Promise<void> {
   while (!isOver) await engine.prune(RETAINED_VERSIONS)
 }

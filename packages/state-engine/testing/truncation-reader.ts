@@ -1,4 +1,4 @@
-// Holds views in a separate process beside a writer that truncates. Every version writes one text to all keys, which no
+// Holds views in a separate process while a writer truncates. Every version writes one text to all keys, which no
 // other version of any branch writes, so a view that mixes branches, or changes, is found. Reports when it has seen
 // enough.
 import { Buffer } from 'node:buffer'

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 
-/** Loads packages of others from where they are installed: some have binaries beside them. */
+/** Loads packages of others from where they are installed: some have binaries next to them. */
 const PACKAGES_OF_OTHERS: Plugin = {
   name: 'packages of others',
   setup({ onResolve }) {

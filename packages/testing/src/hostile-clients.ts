@@ -1,4 +1,5 @@
-// Clients that send legal but expensive requests as fast as they are answered, or that hold connections and send almost nothing.
+// Clients that send legal but expensive requests as fast as they are answered, or that hold connections and send almost
+// nothing.
 import { once, setMaxListeners } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -59,7 +60,7 @@ export const DEAR_VIEWS = ['instructions', 'copies', 'wide'] as const
 
 type Attack = (options: HostileOptions, tally: HostileTally, stop: AbortSignal) => Promise<unknown>
 
-/** The attacks by name: what each sends. */
+/** The attacks by name, with the requests that each sends. */
 export const HOSTILE_ATTACKS = {
   'a key of 8 MiB, vector<vector<u8>>': sendingRequests(1, () => {
     const head = '{"key_type":"vector<vector<u8>>","value_type":"u64","key":['
@@ -146,7 +147,7 @@ const LEAST_ATTACK_MS = 2_000
 const MOST_ATTACK_MS = 8_000
 const MOST_PAUSE_MS = 2_000
 
-/** Starts one attack of each kind at a time, chosen at random anew every few seconds. The tally counts by attack. */
+/** Starts one attack of each kind at a time, chosen at random again every few seconds. The tally counts by attack. */
 export function startHostileCrowd(options: HostileOptions): HostileClient {
   const tally: HostileTally = { sent: 0, ends: new Map() }
   const stop = new AbortController()
@@ -201,7 +202,7 @@ const BUSY_SLICE_MS = 5
 
 /**
  * Starts a client that sends nothing, and takes as much of the processor as it gets. It shows which part of a delay
- * comes from a busy machine alone.
+ * comes only from a busy machine.
  */
 export function startBusyClient(): HostileClient {
   let isStopped = false

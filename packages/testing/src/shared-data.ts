@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 
 const folder = process.env.SHARED_DATA_DIR ?? fileURLToPath(new URL('../../../../shared/', import.meta.url))
 
-/** Whether the project's shared folder (real ledger data, conformance kit, cases) lies beside the checkout. */
+/** Whether the project's shared folder (real ledger data, conformance kit, cases) is next to the checkout. */
 export const hasSharedData = existsSync(folder)
 
 if (!hasSharedData)

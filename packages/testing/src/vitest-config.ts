@@ -18,7 +18,7 @@ const PORTABLE_CONDITION = '@ledger-state/portable'
 const FAST_TESTS = 'src/**/*.test.ts'
 /** Rounds of crashes, long histories, whole programs: only the slow run has them. */
 const SLOW_TESTS = 'src/**/*.slow.test.ts'
-/** What a test file contains that has more rounds, or more tests, in the slow run. */
+/** Text in a test file that has more rounds, or more tests, in the slow run. */
 const SLOW_MARK = '@ledger-state/testing/slow-run'
 /** A run that sets `TEST_SCALE` makes the fast tests and then the slow ones. */
 const HAS_BOTH_RUNS = process.env.TEST_SCALE !== undefined
@@ -86,7 +86,7 @@ function configFor(conditions: string[]) {
   } satisfies ViteUserConfig
 }
 
-/** The configuration of every package. Tests stand next to the sources. */
+/** The configuration of every package. Tests are next to the sources. */
 export const vitestConfig = defineConfig(configFor(CONDITIONS))
 
 type Runtime = 'node' | 'portable'

@@ -24,7 +24,7 @@ const arbitraryTypeTag: fc.Arbitrary<TypeTag> = fc.letrec<{ tag: TypeTag }>((tie
 })).tag
 
 describe('parseTypeTag', () => {
-  it('reads back the canonical text of any tag, also with white space between all tokens', () => {
+  it('reads back the canonical text of any tag, even with white space between all tokens', () => {
     fc.assert(
       fc.property(arbitraryTypeTag, (tag) => {
         const text = typeTagToText(tag)
@@ -214,7 +214,7 @@ describe('type tag BCS', () => {
   ])('reads and skips %s nested 64 levels deep, and no deeper', (kind, level) => {
     const nested = (levels: number) => {
       const before = new Array<number[]>(levels).fill(level).flat()
-      // After the parameters of a function stand its results and its abilities.
+      // The parameters of a function are followed by its results and its abilities.
       const after = kind === 'functions' ? new Array(2 * levels).fill(0) : []
       return new ByteReader(Uint8Array.of(...before, 1, ...after))
     }

@@ -18,7 +18,7 @@ export interface ShapedLink {
   close(): Promise<void>
 }
 
-/** Listens in place of a server on this machine, and passes on both directions as a link of this shape would. */
+/** Listens instead of a server on this machine, and passes on both directions as a link of this shape would. */
 export async function startShapedLink(target: number, shape: LinkShape): Promise<ShapedLink> {
   const { roundTripMs, bytesPerSecond = Number.POSITIVE_INFINITY } = shape
   const sockets = new Set<Socket>()

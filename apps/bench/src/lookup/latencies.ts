@@ -20,7 +20,7 @@ export async function measureLatencies(
   const rounds = run.byScale({ tiny: 2, small: 5, medium: 5, large: 5 })
   const questions = workload.questions(one, count)
   const nothing: Row = {
-    subject: 'the clock alone',
+    subject: 'only the clock',
     role: 'limit',
     store: contestants[0]!.store,
     read: () => undefined,

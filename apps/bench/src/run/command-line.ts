@@ -38,11 +38,11 @@ Options:
                    ${PEER_NAMES.join(',')}. At many keys the disk may not hold all of them.
   --stores DIR     lookup: keeps the stores in DIR, and uses those that an earlier run filled with the same writes
                    (--list prints their size)
-  --minutes N      hostile: all kinds of clients at the same time for N minutes, with figures of each minute, in place of
+  --minutes N      hostile: all kinds of clients at the same time for N minutes, with figures of each minute, instead of
                    one kind after the other
   --seed N         lookup and commit: seed of what is written and asked (default 1)
   --source DIR     ingest: the backup to ingest (default ../shared/data/backup)
-  --store URL      distributed: measures on the server of this empty database, in place of those that it starts
+  --store URL      distributed: measures on the server of this empty database, instead of those that it starts
   --hash-salt SALT ingest: see ledger-state ingest --help
   --list           prints what each suite takes at the scale, and measures nothing
   --help           prints this text

@@ -15,7 +15,7 @@ const CUT_PATIENCE_MS = 30_000
 export class SoakDatabase {
   /** URL of the database, through the proxy. */
   readonly url: string
-  /** The server; undefined if the soak did not start it, and so must not kill it. */
+  /** The server; undefined if the soak did not start it and therefore must not kill it. */
   readonly server: PostgresServer | undefined
   readonly #direct: string
   readonly #proxy: TcpProxy

@@ -293,13 +293,13 @@ async function runCase(run: BenchRun, { name, layout, value, mysten, aptosDecode
   const ready = JSON.parse(codec.bytesToJson(bytes)) as unknown
   await measureRivals(run, `${name}: BCS to JSON`, { value: name, direction: 'decode' }, [
     { subject: 'ours', role: 'ours', run: () => codec.bytesToJsonUtf8(bytes) },
-    { subject: 'JSON.stringify alone', role: 'floor', run: () => JSON.stringify(ready) },
+    { subject: 'only JSON.stringify', role: 'floor', run: () => JSON.stringify(ready) },
     { subject: '@mysten/bcs', role: 'peer', run: () => JSON.stringify(mysten.parse(bytes)) },
     { subject: 'ts-sdk', role: 'peer', run: () => JSON.stringify(aptosDecode(new Deserializer(bytes))) },
   ])
   await measureRivals(run, `${name}: JSON to BCS`, { value: name, direction: 'encode' }, [
     { subject: 'ours', role: 'ours', run: () => codec.jsonTextToBytes(json) },
-    { subject: 'JSON.parse alone', role: 'floor', run: () => JSON.parse(json) },
+    { subject: 'only JSON.parse', role: 'floor', run: () => JSON.parse(json) },
     { subject: '@mysten/bcs', role: 'peer', run: mystenEncode },
     { subject: 'ts-sdk', role: 'peer', run: aptosEncodeWhole },
   ])

@@ -83,7 +83,7 @@ async function measureStops(run: BenchRun): Promise<void> {
   }
   for (const [at, load] of loads.entries()) {
     const common = {
-      title: 'between two ticks of a timer of 1 ms, beside commits of 1,000 writes',
+      title: 'between two ticks of a timer of 1 ms, during commits of 1,000 writes',
       subject: load,
       role: at === 0 ? ('floor' as const) : ('ours' as const),
       unit: 'ms',

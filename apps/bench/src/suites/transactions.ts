@@ -75,7 +75,7 @@ async function measureIngest(run: BenchRun): Promise<void> {
       },
     }),
   )
-  const title = 'ingest of versions like those of mainnet, proven and merged, by what is kept of transactions'
+  const title = 'ingest of versions like those of mainnet, proven and merged, by `--keep-transactions`'
   const rounds = run.byScale({ tiny: 1, small: 5, medium: 5, large: 5 })
   await measureContenders(run, contenders, { title, metric: 'versions', count: versions, rounds })
   for (const kind of ['summary', 'whole'] as const) {

@@ -27,7 +27,7 @@ export type ModuleAnswer = Schemas['Module']
 /** Old and new value of a resource or module of an account; null if it does not exist. */
 export type AccountChange = AnswerOf<'get_account_changes'>[number]
 /**
- * A change of a balance. It has no time if it was written before the window, and an error in place of a balance that
+ * A change of a balance. It has no time if it was written before the window, and an error instead of a balance that
  * cannot be read.
  */
 export type BalanceChange = AnswerOf<'get_account_balance_history'>[number]
@@ -41,7 +41,7 @@ export type KeptTransaction = Schemas['KeptTransaction']
 
 /** A store that holds an asset: one balance of its owner, one holder of the asset. */
 export type Holding = AnswerOf<'get_account_balances'>[number]
-/** A change of what an account holds in a store. */
+/** A change of an account's holding in a store. */
 export type Activity = AnswerOf<'get_account_activities'>[number]
 export type OwnedObject = AnswerOf<'get_account_objects'>[number]
 export type Token = AnswerOf<'get_collection_tokens'>[number]

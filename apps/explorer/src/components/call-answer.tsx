@@ -15,7 +15,7 @@ interface CallAnswerProps {
   readonly call: ViewCall
   /** Types of the results, as the module writes them, if they are known. */
   readonly results: readonly string[]
-  /** What comes below the answer. It is drawn once there is one, so that it stays where it is. */
+  /** The part below the answer. It is drawn once there is an answer, so that it does not move. */
   readonly children?: ComponentChildren
 }
 

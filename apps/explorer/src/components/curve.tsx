@@ -19,7 +19,7 @@ interface CurveProps {
   readonly end?: number | undefined
   readonly isTime: boolean
   readonly label: string
-  /** Number of changes that the points stand for. */
+  /** Number of changes that the points show. */
   readonly changes: number
   /** Index of the marked point. */
   readonly chosen: number | undefined

@@ -3,7 +3,7 @@ import { useEffect, useId, useState } from 'preact/hooks'
 import type { ReadText } from '../state/argument-text.ts'
 
 interface ProblemProps {
-  /** What is wrong with the value of the field; undefined if nothing is, or nobody should be told yet. */
+  /** The fault of the value of the field; undefined if there is none, or nobody should be told yet. */
   readonly text: string | undefined
   /** Draws the field with attributes that tell assistive programs about the problem. */
   readonly children: (described: {
@@ -12,7 +12,7 @@ interface ProblemProps {
   }) => ComponentChildren
 }
 
-/** A field with what is wrong with its value below it. */
+/** A field, with the fault of its value below it. */
 export function Problem({ text, children }: ProblemProps) {
   const id = useId()
   return (

@@ -15,7 +15,7 @@ interface FieldProps {
   readonly type: MoveType
   /** Called with the value as JSON, or undefined while the text is not a value. */
   readonly onJson: (json: string | undefined) => void
-  /** Whether the visitor has tried to send the form: then a field says what it lacks. */
+  /** Whether the visitor has tried to send the form: then a field names the missing part. */
   readonly isTried: boolean
   /** Number of structs around the value. */
   readonly depth?: number

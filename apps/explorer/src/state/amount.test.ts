@@ -17,7 +17,7 @@ it('an amount keeps every digit', () => {
   )
 })
 
-it('digits stand in groups of three', () => {
+it('digits are in groups of three', () => {
   expect(groupDigits('1234567')).toBe('1\u2009234\u2009567')
   expect(formatAmount('5', 8)).toBe('0.00000005')
   expect(formatAmount('100000000', 8)).toBe('1')

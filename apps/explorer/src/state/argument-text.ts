@@ -1,4 +1,4 @@
-/** A text as a value in JSON, or what is wrong with it. */
+/** A text as a value in JSON, or its fault. */
 export type ReadText = { readonly json: string } | { readonly problem: string }
 
 const WHOLE = /^-?\d+$/

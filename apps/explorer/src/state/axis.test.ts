@@ -18,7 +18,7 @@ it('ticks are round, within the range, and few', () => {
   )
 })
 
-it('a ledger of genesis alone has no ticks, nor has one whose times are none', () => {
+it('a ledger of only a genesis has no ticks, nor has one whose times are none', () => {
   expect(versionTicks(0n, 0n, 5)).toEqual([])
   expect(timeTicks(0n, 0n, 5).times).toEqual([])
   expect(timeTicks(1n, 2n ** 64n - 1n, 5).times).toEqual([])

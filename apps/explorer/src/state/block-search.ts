@@ -48,7 +48,7 @@ interface Range {
 }
 
 const FRAMEWORK = '0x1'
-/** What every account and every object has. */
+/** Resources of every account and of every object. */
 const TYPES = ['0x1::account::Account', '0x1::object::ObjectCore'] as const
 /** Accounts that a step compares, with a request each. */
 const STEP = 24
@@ -59,7 +59,7 @@ const MOST_CHANGES = 20
 export const MOST_ITEMS = 100
 
 /**
- * A search for what a block changed: of the framework, then of accounts, then of objects, a step at a time.
+ * A search for the changes of a block: in the framework, then in accounts, then in objects, a step at a time.
  * @param show called with each state of the search
  */
 export function createBlockSearch({ before, after }: Range, show: (search: BlockSearch) => void) {

@@ -57,7 +57,7 @@ it.each<readonly [text: string, label: string, view: object]>([
   }
 })
 
-it('says what nothing is called', async () => {
+it('says that nothing has the name', async () => {
   expect(await search('nonsense')).toMatchObject({ labels: [], missing: [expect.stringContaining('“nonsense”')] })
   const hex = await search('beef')
   expect(hex.labels).toEqual([])

@@ -33,7 +33,7 @@ interface FoundAs extends Found {
 const NOTHING: Found = { targets: [], missing: [] }
 /** Most targets of one name. A longer text finds the others. */
 const MOST_NAMED = 8
-/** Digits from which on a part of an address is looked for. */
+/** Least digits of a part of an address that is looked for. */
 const SHORTEST_PART = 4
 
 /**

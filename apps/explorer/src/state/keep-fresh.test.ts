@@ -44,7 +44,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-it('keepFresh loads once while the ledger stands still', async () => {
+it('keepFresh loads once while the ledger does not grow', async () => {
   start()
   await vi.advanceTimersByTimeAsync(60_000)
   expect(loads).toBe(1)

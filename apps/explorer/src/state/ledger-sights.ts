@@ -18,7 +18,7 @@ export interface LedgerSights {
 
 export interface SightedAccount {
   readonly address: string
-  /** Number of changes of what the account holds, within the recent versions; at most `MOST_CHANGES` are counted. */
+  /** Number of changes of the account's holdings within the recent versions; at most `MOST_CHANGES` are counted. */
   readonly changes: number
   /** Whether there are more changes than that. */
   readonly hasMore: boolean

@@ -27,7 +27,7 @@ window.addEventListener('popstate', () => {
 })
 
 /**
- * Goes to a route. If the node does not answer, what was read stays until it does.
+ * Goes to a route. If the node does not answer, the present view stays until it does.
  * @param scroll whether to show the page from its top, or to stay where it is
  */
 export function goTo(next: Route, scroll: 'top' | 'stay' = 'top'): void {
@@ -65,7 +65,7 @@ function viewOf(one: Route): string {
   return routeToHref({ ...one, at: undefined })
 }
 
-/** Follows a link without loading the page anew, unless it is opened elsewhere. */
+/** Follows a link without loading the page again, unless it is opened elsewhere. */
 export function onLinkClick(event: MouseEvent): void {
   if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return
   const link = (event.target as Element).closest('a[href]')

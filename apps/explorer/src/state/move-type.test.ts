@@ -11,7 +11,7 @@ it('parseMoveType reads the name and the type arguments of a type', () => {
   expect(parseMoveType('u64')).toEqual({ text: 'u64', name: 'u64', parameters: [] })
 })
 
-it('withArguments puts type arguments in place of type parameters', () => {
+it('withArguments puts type arguments instead of type parameters', () => {
   const { parameters } = parseMoveType('0x1::a::Pair<u8, vector<bool>>')
   expect(withArguments('0x1::b::C<T1, T0>', parameters)).toBe('0x1::b::C<vector<bool>, u8>')
 })

@@ -34,7 +34,7 @@ function splitParameters(text: string): readonly string[] {
   return [...parts, text.slice(start)]
 }
 
-/** The type of a field, with the type arguments of its struct in place of `T0`, `T1`, … */
+/** The type of a field, with the type arguments of its struct instead of `T0`, `T1`, … */
 export function withArguments(field: string, parameters: readonly MoveType[]): string {
   return field.replace(/\bT(\d+)\b/g, (all, at: string) => parameters[Number(at)]?.text ?? all)
 }

@@ -20,7 +20,7 @@ export function useObjectName(address: string, kind: string | undefined): string
   const path = (of: string) => `/accounts/${encodeURIComponent(address)}/resource/${of}`
   const named = useAnswer<Resource>(type === undefined ? undefined : { path: path(type), at })
   const plain = named && 'value' in named ? memberOf(named.value.data, ['name']) : undefined
-  // Newer tokens have their name beside them.
+  // Newer tokens have their name next to them.
   const isBeside = kind === 'token' && named !== undefined && plain === ''
   const besides = useAnswer<Resource>(isBeside ? { path: path('0x4::token::TokenIdentifiers'), at } : undefined)
   const beside = besides && 'value' in besides ? memberOf(besides.value.data, ['name', 'value']) : undefined

@@ -74,7 +74,7 @@ export function AccountView({ address, tab }: { readonly address: string; readon
 interface LazyObjectFactsProps {
   readonly address: string
   readonly at: string | undefined
-  /** What comes below the facts. */
+  /** The part below the facts. */
   readonly children: ComponentChildren
 }
 

@@ -21,7 +21,7 @@ const ROW_HEIGHT = 56
 interface AssetSupplyProps {
   readonly source: SupplySource
   readonly facts: AssetFacts
-  /** What comes below the supply. It is drawn once the changes are known, so that it stays where it is. */
+  /** The part below the supply. It is drawn once the changes are known, so that it does not move. */
   readonly children: ComponentChildren
 }
 

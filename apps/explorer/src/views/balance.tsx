@@ -83,7 +83,7 @@ export function BalanceView({ address, asset, curve }: BalanceViewProps) {
 
 interface BalanceCurveProps extends BalanceViewProps {
   readonly decimals: number
-  /** What comes below the curve. It is drawn once the curve is, so that it stays where it is. */
+  /** The part below the curve. It is drawn once the curve is, so that it does not move. */
   readonly children: ComponentChildren
 }
 

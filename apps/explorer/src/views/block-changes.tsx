@@ -16,7 +16,7 @@ import { countText } from '../state/count-text.ts'
 import { newest } from '../state/ledger.ts'
 
 /**
- * What a block changed, with the values before and after. A store without transactions has no list of it, so the
+ * The changes of a block, with the values before and after. A store without transactions has no list of it, so the
  * accounts are compared one by one, some at first and more on request.
  */
 export function BlockChanges({ block }: { readonly block: Block }) {

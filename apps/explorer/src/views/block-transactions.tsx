@@ -15,7 +15,7 @@ import { BlockChanges } from './block-changes.tsx'
 const PAGE = 20n
 const ROW_HEIGHT = 56
 
-/** The transactions of a block, or what it changed if the node keeps no transactions. */
+/** The transactions of a block, or its changes if the node keeps no transactions. */
 export function BlockContents({ block }: { readonly block: Block }) {
   const [first, last] = [BigInt(block.first_version), BigInt(block.last_version)]
   const [start, setStart] = useState(first)

@@ -8,7 +8,7 @@ import { CollectionTokens } from './collection-tokens.tsx'
 interface ObjectFactsProps {
   readonly address: string
   readonly at: string | undefined
-  /** What comes below the facts. It is drawn once they are known, so that it stays where it is. */
+  /** The part below the facts. It is drawn once they are known, so that it does not move. */
   readonly children: ComponentChildren
 }
 

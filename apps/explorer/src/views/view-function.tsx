@@ -172,7 +172,7 @@ function CallResult({ name, call, results }: CallResultProps) {
         called with <bdi class="type">{call.arguments}</bdi>
       </p>
       <NotProven>
-        What a view answers is not proven, nor is its history: the node computes it, and a proof is of the state at one
+        The answer of a view is not proven, nor is its history: the node computes it, and a proof is of the state at one
         version.
       </NotProven>
       <ForPrograms requests={requests} />

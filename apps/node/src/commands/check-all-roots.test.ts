@@ -41,7 +41,7 @@ describe('check --all-roots', () => {
     expect(bed.run('info', ...store).stdout).toMatch(
       new RegExp(`^ +audited +to version ${version}, from version 0:`, 'm'),
     )
-    // It continues with what comes later.
+    // It continues with later versions.
     expect(bed.ingest('backup', 'store')).toMatchObject({ status: 0 })
     expect(info()).toMatchObject({ audited_version: version })
     expect(bed.run('check', '--all-roots', ...store)).toMatchObject({ status: 0 })
@@ -78,7 +78,7 @@ describe('check --all-roots', () => {
     expect(JSON.parse(bed.run('info', '--json', '--data-dir', 'bad').stdout)).toMatchObject({ audit_findings: 1 })
   })
 
-  it('says what cannot be audited', async () => {
+  it('names the stores that cannot be audited', async () => {
     ingestChain()
     const refuse = (message: string, ...command: string[]) => {
       const { status, stderr } = bed.run('check', ...command)
@@ -86,7 +86,7 @@ describe('check --all-roots', () => {
       expect(status).not.toBe(0)
     }
     refuse('--all-roots audits all versions', '--all-roots', '--version', '3', ...store)
-    refuse('--again begins the audit of --all-roots anew', '--again', ...store)
+    refuse('--again starts the audit of --all-roots over', '--again', ...store)
     refuse('--work-dir is the folder of --all-roots', '--work-dir', 'x', ...store)
     refuse('--all-roots audits a store in a folder', '--all-roots', '--store', 'postgres://localhost/none')
     const bare = openStateEngine({ path: bed.at('bare'), durability: 'none' })

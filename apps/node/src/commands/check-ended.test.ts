@@ -49,7 +49,7 @@ it.skipIf(!canSeeChildren).each([
   expect(stderr).toMatch(signal)
   expect(stderr).toMatch(why)
   expect(stderr).toMatch(/the state of the store is unknown/)
-  expect(stderr).not.toMatch(/is damaged|ingest anew/)
+  expect(stderr).not.toMatch(/is damaged|ingest again/)
 })
 
 it.skipIf(!canSeeChildren)('by one SIGSEGV is made again, and by two calls the store damaged', async () => {

@@ -77,7 +77,7 @@ cores, and writes 64 bytes per key next to the store if the keys do not fit into
 
 --all-roots does the same for the end of each block since the oldest version: then every past state is the state of the chain, too. It
 continues an earlier run, also one that was killed, beside a node that serves and commits. For a wrong value it names the versions in
-which the value is wrong, and the keys that may have it. docs/trust.md says what it needs and what it cannot find.`,
+which the value is wrong, and the keys that may have it. docs/trust.md describes its needs and limits.`,
   examples: [
     'ledger-state check --data-dir data/mainnet',
     'ledger-state check --state-root --data-dir data/mainnet',
@@ -92,7 +92,7 @@ which the value is wrong, and the keys that may have it. docs/trust.md says what
       await checkAllRoots(place, input)
       return
     }
-    if (input.get(againOption)) throw usageError('--again begins the audit of --all-roots anew')
+    if (input.get(againOption)) throw usageError('--again starts the audit of --all-roots over')
     if (input.get(workDirOption) !== undefined) throw usageError('--work-dir is the folder of --all-roots')
     if (input.get(stateRootOption)) {
       await checkStateRoot(place, version, readHashSalt(input))

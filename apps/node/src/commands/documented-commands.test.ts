@@ -1,5 +1,5 @@
-// Every command in a block `sh` of a page can be given as printed in a checkout: its program is there, and its words are
-// those of a command of ours. `check-readme` and other tests run those that need nothing but a checkout.
+// Every command in a block `sh` of a page can be given as printed in a checkout: its program is there, and its words
+// are those of a command of ours. `check-readme` and other tests run those that need nothing but a checkout.
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -36,7 +36,7 @@ function wordsOf(command: string): string[] {
   return Array.from(words, ([word]) => word.replaceAll(/['"]/g, ''))
 }
 
-/** Stands in for what a page leaves to its reader. */
+/** Replaces the parts that a page leaves to its reader. */
 function asGiven(word: string): string {
   return word.replace('$(cat waypoint.txt)', `0:${'ab'.repeat(32)}`).replace('…', 'ab'.repeat(30))
 }

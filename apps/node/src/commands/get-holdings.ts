@@ -21,7 +21,7 @@ import { accountArgument, askedVersion, stateOptions } from './asked-state.js'
 import { csvOption, writeToReader } from './history-pages.js'
 
 /**
- * Items of a page. Each page reads the store anew, so that a slow reader of the output does not keep old pages of the
+ * Items of a page. Each page reads the store again, so that a slow reader of the output does not keep old pages of the
  * store in use.
  */
 const PAGE_ITEMS = 1_000

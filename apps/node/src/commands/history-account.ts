@@ -20,7 +20,7 @@ import {
   writeToReader,
 } from './history-pages.js'
 
-/** Activities of a page: each page reads the store anew. */
+/** Activities of a page: each page reads the store again. */
 const PAGE_ACTIVITIES = 1_000
 
 const assetOption = option('asset', 'ASSET', 'list only this coin type or fungible asset', parseAsset)

@@ -50,8 +50,8 @@ export const limitOption = option(
 export const csvOption = switchOption('csv', 'print CSV instead of JSON lines')
 
 /**
- * Changes of a page. Each page reads the store anew, so that a slow reader of the output does not keep old pages of the
- * store in use.
+ * Changes of a page. Each page reads the store again, so that a slow reader of the output does not keep old pages of
+ * the store in use.
  */
 const PAGE_CHANGES = 256
 

@@ -88,7 +88,7 @@ each write; docs/sizing.md explains how. It works while a node runs, and is more
   },
 }
 
-/** What the segment files of a level take on disk. */
+/** Bytes on disk of the segment files of a level. */
 function levelRow({ level, files, writes, fileBytes, blockBytes, indexBytes, filterBytes }: LevelStats) {
   const each = (bytes: number) => (writes === 0 ? '0' : (bytes / writes).toFixed(1))
   const parts = `blocks ${each(blockBytes)}, index ${each(indexBytes)}, filter ${each(filterBytes)}`

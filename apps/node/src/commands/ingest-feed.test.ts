@@ -1,4 +1,4 @@
-// Ingest of ledger feeds: what it accepts, where it stops, and how it resumes.
+// Ingest of ledger feeds: accepted input, where it stops, and how it resumes.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { closeSync, constants, existsSync, mkdirSync, openSync, readdirSync, writeFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
@@ -54,7 +54,7 @@ describe('ingest of a feed', () => {
   })
 
   it.runIf(isSlowRun)(
-    'refuses a gap, another chain, a start above 0 and a cut line, naming the line; what precedes stays',
+    'refuses a gap, another chain, a start above 0 and a cut line, naming the line; the versions before it stay',
     async () => {
       const refused = (path: string) => {
         const { status, stderr } = ingest(path)
@@ -139,7 +139,7 @@ describe('ingest of a feed', () => {
     writeFileSync(bed.at('store/notes.txt'), 'mine')
     expect(ingest(damaged).status).toBe(1)
     expect(readdirSync(bed.at('store'))).toEqual(['notes.txt'])
-    // What is stored stays, and the next ingest continues it.
+    // The stored versions stay, and the next ingest continues them.
     expect(ingest(feed(FEED_HEADER, ...feedRows(0, 20), 'no version')).status).toBe(1)
     expect(ingest(feed(FEED_HEADER, ...feedRows(0, 30)))).toMatchObject({ status: 0 })
   })

@@ -1,4 +1,4 @@
-// Ingest of every kind of source, and export: what is accepted, where it stops, and how it resumes.
+// Ingest of every kind of source, and export: accepted input, where it stops, and how it resumes.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
@@ -91,7 +91,7 @@ describe.skipIf(!hasSharedData)('the ingest of a signed backup (skipped without 
   const facts = () =>
     JSON.parse(readFileSync(join(made(), 'facts.json'), 'utf8')) as { readonly genesis_waypoint: string }
 
-  it('says who signed it, refuses tampered copies, and audits the ends of epochs alone', async () => {
+  it('says who signed it, refuses tampered copies, and audits only the epoch changes', async () => {
     const waypoint = facts().genesis_waypoint
     expect(bed.ingest(made(), 'store', '--waypoint', waypoint)).toMatchObject({ status: 0 })
     const signed = { signed_version: '247', signed_epoch: '8', signed_power: '80', total_power: '90' }

@@ -198,7 +198,7 @@ describe('ingest --since', () => {
     expect(await bed.info('store')).toMatchObject({ base_version: String(BASE), ledger_version: held })
   })
 
-  it('names the server that answers in place of the bucket', async () => {
+  it('names the server that answers instead of the bucket', async () => {
     bucket.lists = false
     expect((await ingesting('store', '--since', '0').outcome()).stderr).toMatch(/cannot be listed without an account/)
     bucket.faultOf = () => htmlPage

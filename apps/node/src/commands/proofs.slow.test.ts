@@ -91,7 +91,7 @@ describe.skipIf(!hasSharedData)('a read of a signed backup (skipped without ../s
   afterEach(() => bed.close())
 
   it.each(['folder', 'PostgreSQL'])(
-    'is believed from the waypoint on, and not beside a wrong value: %s',
+    'is accepted since the waypoint, and refused with a wrong value: %s',
     async (kind) => {
       const isFolder = kind === 'folder'
       const place = isFolder ? ['--data-dir', bed.at('store')] : ['--store', await server.createDatabase('proofs')]
@@ -112,7 +112,7 @@ describe.skipIf(!hasSharedData)('a read of a signed backup (skipped without ../s
     },
   )
 
-  it('is believed of a node on a restored snapshot, and of a replica, which makes the tree by itself', async () => {
+  it('is accepted from a node on a restored snapshot, and of a replica, which makes the tree by itself', async () => {
     const trusted = waypoint()
     const store = ['--data-dir', bed.at('store')]
     expect(bed.run('ingest', made(), ...store, '--waypoint', trusted)).toMatchObject({ status: 0 })

@@ -30,7 +30,7 @@ export const pruneCommand: Command = {
   },
 }
 
-/** What the window of a store in a folder has left. The files keep what is below it until merges drop it. */
+/** The window that is left of a store in a folder. The files keep versions below it until merges drop them. */
 function describeEffect(engine: StateEngine | AsyncStateWriter): string {
   if (!('stats' in engine)) return ''
   const { historyEntries, reclaimableBytes } = engine.stats

@@ -15,7 +15,7 @@ const SOURCE = {
   description: 'folder, URL (https://…) or bucket (s3://BUCKET/PREFIX, gs://BUCKET/PREFIX) with segments.json',
 } as const
 const remoteOptions = [settings.followHeader]
-/** Room on the disk beside the files. */
+/** Room on the disk in addition to the files. */
 const SPARE_BYTES = 2 ** 24
 
 export const segmentsPushCommand: Command = {

@@ -25,7 +25,7 @@ const LOOK_INTERVAL_MS = 100
 export const snapshotCommand: Command = {
   name: 'snapshot',
   goesOn: true,
-  summary: 'Copies a store as it is now, also while it is written and served. The copy can be served.',
+  summary: 'Copies a store as it is now, even while it is written and served. The copy can be served.',
   arguments: [{ name: 'DIR', description: 'folder of the copy, or URL of a database; it must not hold a store' }],
   options: [...storeOptions, compactOption],
   examples: [

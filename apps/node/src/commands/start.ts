@@ -37,7 +37,7 @@ export const startCommand: Command = {
   goesOn: true,
   summary: 'Ingests a source, by default a demonstration ledger, unless the store holds one already; then serves it.',
   details: `With --network and --since, and without --from, it serves while it ingests: the newest state of the network's backup at or
-before that moment, the transactions from there on, and then what the network's node has, or that of --follow.`,
+before that moment, the transactions since then, and then the versions of the network's node, or of the node of --follow.`,
   arguments: [],
   options: [
     { ...settings.dataDir, description: `${settings.dataDir.description} (default data/<name of the source>)` },

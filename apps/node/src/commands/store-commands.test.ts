@@ -22,7 +22,7 @@ function onTerminal(...words: string[]): string {
 }
 
 describe('info --forecast', () => {
-  it('computes larger windows from the figures of the store, also while it is written', async () => {
+  it('computes larger windows from the figures of the store, even while it is written', async () => {
     await bed.fill('store', 100)
     const engine = openStateEngine({ path: bed.at('store') })
     const { stats } = engine
@@ -96,7 +96,7 @@ describe('prune', () => {
 })
 
 describe('check and snapshot', () => {
-  it('prove a store sound and copy it, also while another process has it open for writing', async () => {
+  it('prove a store sound and copy it, even while another process has it open for writing', async () => {
     await bed.fill('store', 100, { retain: 35n })
     const engine = openStateEngine({ path: bed.at('store') })
     expect(bed.run('check', '--data-dir', 'store')).toMatchObject({

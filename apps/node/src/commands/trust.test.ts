@@ -119,7 +119,7 @@ describe('an ingest with --network', () => {
   })
 })
 
-describe('an ingest of ends of epochs alone', () => {
+describe('an ingest of only epoch changes', () => {
   it('signs no version of a store that holds none', async () => {
     await writeContradictedStore(bed.folder)
     expect(bed.ingest('endings', 'empty', '--waypoint', WAYPOINT)).toMatchObject({

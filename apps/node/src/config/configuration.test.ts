@@ -170,7 +170,7 @@ describe('a command line', () => {
     expect(input.effective()).toMatchObject({ retain: 6, json: true })
   })
 
-  it('reads the file anew when asked', () => {
+  it('reads the file again when asked', () => {
     const input = parse('--config', file({ retain: 5 }), '--readers', '2')
     file({ retain: 8, readers: 9 })
     expect([input.get(settings.retain), input.reread().get(settings.retain)]).toEqual([5n, 8n])

@@ -10,7 +10,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 it.each([
   ['nothing', ''],
   ['a line without an end', 'one'],
-  ['ends of lines alone', '\n\n'],
+  ['only ends of lines', '\n\n'],
   ['characters of several bytes at the ends of pieces', `${'é€'.repeat(200_000)}\nx\n`],
   ['many lines', Array.from({ length: 100_000 }, (_, at) => `line ${at}`).join('\n')],
 ])('the lines of a file that holds %s are those of its text', (_, text) => {

@@ -154,7 +154,7 @@ export const settings = {
     retainTransactions: option(
       'retain-transactions',
       'N',
-      'keep whole transactions and events of N versions, more than --retain: from now on they stay after their state is pruned',
+      'keep whole transactions and events of N versions, more than --retain: later ones stay after their state is pruned',
       parseWindow,
     ),
     holdings: defaultedOption(

@@ -1,4 +1,4 @@
-// What happens on the page while answers come, and while they do not, in a real browser.
+// The page while answers come, and while they do not, in a real browser.
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import {
@@ -26,7 +26,7 @@ afterEach(async () => {
   expect(await bed.closePages()).toEqual([])
 })
 
-/** Script that notes each movement of what is drawn, with the elements that moved. */
+/** Script that notes each movement of drawn elements. */
 const NOTE_MOVEMENTS = `
   globalThis.movements = []
   new PerformanceObserver((list) => {
@@ -71,7 +71,7 @@ describe(`nothing moves while answers come in any order (TEST_SEED=${testSeed()}
   }
 })
 
-it('a click while the node is lost keeps what was read, says so, and is followed once the node answers', async () => {
+it('a click while the node is lost keeps the present view, says so, and is followed once the node answers', async () => {
   const page = await bed.open(ACCOUNT)
   await shows(page, '1\u2009399.002')
   await page.route(LEDGER, (route) => route.abort())

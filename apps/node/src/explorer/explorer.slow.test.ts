@@ -14,7 +14,7 @@ afterEach(async () => {
 })
 
 describe('the explorer', () => {
-  it('has files of at most 120 kB compressed in its first view, from the node alone, under a strict policy', async () => {
+  it('has files of at most 120 kB compressed in its first view, only from the node, under a strict policy', async () => {
     const page = await bed.open('/')
     await shows(page, 'Where to begin')
     const sizes = await page.evaluate(
@@ -298,7 +298,7 @@ describe('a page', () => {
     await shows(page, '404 Not Found')
   })
 
-  it('shows an answer of an operation of the API that is bytes alone as hex', async () => {
+  it('shows an answer of the API that is only bytes as hex', async () => {
     const page = await bed.open('/api/get_raw_table_item')
     const form = page.locator('details[open] form')
     await form.getByRole('button', { name: 'Send' }).click()

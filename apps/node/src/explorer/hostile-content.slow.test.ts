@@ -1,4 +1,4 @@
-// What anybody may write on a chain at little cost, and what the page must not draw as a whole.
+// Content that anybody may write on a chain at little cost, and that the page must not draw as a whole.
 import { gzipSync } from 'node:zlib'
 import { ByteWriter, parseAddress, type Write } from '@ledger-state/core'
 import type { Page } from '@ledger-state/explorer/testing/browser'

@@ -1,4 +1,4 @@
-// The whole page by the keyboard alone.
+// The whole page, with only the keyboard.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import {
   APT,

@@ -120,7 +120,7 @@ describe('the proof of a value', () => {
         ['/account/0xcafe/changes', 'Changes are not proven: a proof is of the state at one version'],
         [SCORE, 'A history is not proven: a proof is of the state at one version'],
         ['/balance/0xcafe/0xa', 'A balance and its history are not proven'],
-        ['/view/0xcafe::game::best?arguments=%5B%5D', 'What a view answers is not proven'],
+        ['/view/0xcafe::game::best?arguments=%5B%5D', 'The answer of a view is not proven'],
       ] as const) {
         await page.goto(address + at(path))
         await page.getByText(text).waitFor()
@@ -147,14 +147,14 @@ describe('the proof of a value', () => {
     })
   })
 
-  it('exists at signed versions alone, and the page leads to the nearest', async () => {
+  it('exists only at signed versions, and the page leads to the nearest', async () => {
     await onPage(async (page) => {
       const asked: string[] = []
       page.on('request', (request) => asked.push(request.url()))
       await page.goto(address + at(SCORE, CHECKPOINT + 1n))
       await page.getByText('Not proven at this version').waitFor()
       expect(await accessibilityFindings(page)).toEqual([])
-      // What verifies is loaded with the first proof.
+      // The verifying code is loaded with the first proof.
       expect(asked.filter((url) => url.includes('proof-'))).toEqual([])
       await page.getByRole('button', { name: `Look at version ${CHECKPOINT}` }).click()
       await page.getByText(HOLDS).waitFor()

@@ -13,7 +13,7 @@ afterAll(() => bed.close())
 
 const field = (page: Page) => page.getByRole('combobox', { name: /^Address/ })
 
-/** Offers of a finished search, and its notes about what does not exist. */
+/** Offers of a finished search, and its notes about names that do not exist. */
 async function search(page: Page, text: string): Promise<{ options: readonly string[]; said: string }> {
   await field(page).fill(text)
   const status = page.locator('.targets [role="status"]')

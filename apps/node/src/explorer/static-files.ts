@@ -28,7 +28,7 @@ interface StaticFile {
   readonly brotli: Buffer | undefined
 }
 
-/** A built page with its files, held in memory, some 150 kB. */
+/** A built page with its files, held in memory, about 150 kB. */
 export class StaticFiles {
   readonly #files = new Map<string, StaticFile>()
 

@@ -10,6 +10,6 @@ it.each([
   [6_000, 375],
   [8_192, 512],
   [65_536, 512],
-])('of %i MiB of memory an ingest takes %i for what is not merged', (memory, table) => {
+])('of %i MiB of memory an ingest takes %i for unmerged commits', (memory, table) => {
   expect(ingestTableBytes(memory * MIB)).toBe(table * MIB)
 })

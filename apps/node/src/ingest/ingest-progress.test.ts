@@ -74,7 +74,7 @@ describe('PaceMeter', () => {
     })
   })
 
-  it('begins anew with the versions after a state, and with a source that was opened again', () => {
+  it('starts over with the versions after a state, and with a source that was opened again', () => {
     const meter = new PaceMeter()
     const state = { unit: 'entries', total: 10, fetchedBytes: 500 } as const
     meter.measure(nothing, { ...state, done: 0 }, 0)

@@ -89,7 +89,7 @@ function streamOutput(onRoom: () => void): Output {
 }
 
 /**
- * A terminal. Node.js waits for terminals, so it is opened anew for writing without waiting; undefined if the system
+ * A terminal. Node.js waits for terminals, so it is opened again for writing without waiting; undefined if the system
  * has no such way.
  */
 function terminalOutput(onRoom: () => void): Output | undefined {

@@ -37,7 +37,7 @@ it('a SecondsHistogram reports the same lines as a histogram of prom-client', as
   await expectSameReports(ours, theirs)
 })
 
-it('a SecondsHistogram reports the same lines as a histogram of prom-client without labels, also before the first observation', async () => {
+it('a SecondsHistogram reports the same lines as a histogram of prom-client without labels, even before the first observation', async () => {
   const ours = new Registry()
   const series = new SecondsHistogram({ ...COMMON, bucketsSeconds: BUCKETS_SECONDS }, ours).addSeries({})
   const theirs = new Registry()

@@ -33,8 +33,8 @@ export interface ParquetExport {
 }
 
 /**
- * Exports the state at a version, and the writes of the versions after it, as Parquet files of ranges of versions. A range
- * counts once the manifest names it, so a run that was killed is completed by the next one.
+ * Exports the state at a version, and the writes of the versions after it, as Parquet files of ranges of versions. A
+ * range counts once the manifest names it, so a run that was killed is completed by the next one.
  */
 export async function exportParquet(options: ParquetExport): Promise<Manifest> {
   const { engine, folder, signal, only = TABLE_NAMES } = options
@@ -122,7 +122,7 @@ export async function exportParquet(options: ParquetExport): Promise<Manifest> {
     let rows = new VersionRows(ledger, tables)
     let from = start
     const flush = async (last: bigint): Promise<void> => {
-      // What was read may belong to versions that were cut off meanwhile.
+      // The read rows may belong to versions that were cut off meanwhile.
       if (branchOf(engine.ledger!) === branch) await keep(rows, { first: String(from), last: String(last), branch })
       rows = new VersionRows(ledger, tables)
       from = last + 1n

@@ -1,4 +1,5 @@
-// The SDK reads a pruned version: from the node that it knows it gets 410 with the address of an archive, and asks that.
+// The SDK reads a pruned version: from the node that it knows it gets 410 with the address of an archive, and asks
+// that.
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -64,7 +65,7 @@ function readerOf(sdk: typeof sdk7, settings: object = {}) {
     aptos.table.getTableItem<string>({ handle: HANDLE, data: DATA, options: { ledgerVersion } })
 }
 
-it('version 7 of the SDK reads what the node has pruned at the archive that the node names', async () => {
+it('version 7 of the SDK reads pruned versions at the archive that the node names', async () => {
   const read = readerOf(sdk7)
   for (const version of [2, 8, 2, 5, 6]) expect(await read(version)).toBe(String(version))
 })

@@ -24,11 +24,17 @@ export interface AuditProcessSettings {
 
 /** Niceness of the process: requests and the writer come first. */
 const NICENESS = 10
-/** Bytes of hashed writes in memory, and writes whose roots are in memory (37 bytes each): together some 600 MB at most. */
+/**
+ * Bytes of hashed writes in memory, and writes whose roots are in memory (37 bytes each): together about 600 MB at
+ * most.
+ */
 const MEMORY_BYTES = 2 ** 28
 const RANGE_WRITES = 2 ** 23
 const LOOK_INTERVAL_MS = 5_000
-/** Rest after an audit, in multiples of its time. It writes the whole state, 64 bytes a key, however few versions are new. */
+/**
+ * Rest after an audit, in multiples of its time. It writes the whole state, 64 bytes a key, however few versions are
+ * new.
+ */
 const REST_FACTOR = 9
 /** Faults that may pass: the store has no root yet, or lost versions of the range meanwhile, or the disk was full. */
 const PASSING: readonly string[] = [
@@ -75,7 +81,7 @@ interface Turn {
   readonly pace: () => Promise<void>
   readonly stop: AbortSignal
   readonly log: ProcessLogger
-  /** What was logged last, which is not logged again. */
+  /** The last log line, which is not logged again. */
   readonly said: { problem: string; findings: number }
 }
 

@@ -160,7 +160,7 @@ describe.each([
         const at = restart % 2
         expect(await running[at]!.stop()).toBe(0)
         running[at] = await startNode(at)
-        // Waits for what `max-lag` would wait for; this ledger is years old.
+        // Waits as `max-lag` would; this ledger is years old.
         await reaches(running[at], await running[1 - at]!.version())
         await answered(200)
       }

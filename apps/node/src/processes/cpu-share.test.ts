@@ -25,7 +25,7 @@ it(`keeps work within its share of a core, whatever pieces it comes in, and make
       clock.cpu += workMs
       clock.wall += workMs
       await pause()
-      // Of the idle time before, a second counts at most.
+      // At most one second of the idle time before counts.
       expect((clock.wall - began + 1_000) * share).toBeGreaterThanOrEqual(workMs - 1e-6)
     }
   }

@@ -61,7 +61,10 @@ async function storeReaches(
   )
 }
 
-/** Time limit of a wait for a tree: a node rests nine times as long as the last tree took, half a minute on a busy machine. */
+/**
+ * Time limit of a wait for a tree: a node rests nine times as long as the last tree took, half a minute on a busy
+ * machine.
+ */
 const PATIENT_REST_MS = 900_000
 
 /** Waits until a node has proofs at exactly one version. */
@@ -79,7 +82,7 @@ async function provesAt(address: string, program: RunningProgram, version: bigin
 }
 
 /** Verifies values of the chain at a version, as a client does that trusts its first waypoint. */
-async function believes(address: string, version: bigint): Promise<void> {
+async function accepts(address: string, version: bigint): Promise<void> {
   const waypoint = `0:${waypointHash(chain.endings()[0]!)}`
   const question: ReadQuestion = { kind: 'account', address: '0x1' }
   const query = `ledger_version=${version}&proof=true&proof_from=${waypoint}`
@@ -122,7 +125,7 @@ describe('start --network --since', () => {
     writeAllEndings([0, epochs])
     await storeReaches(program, chain.latestVersion, 'signed_version')
     await provesAt(address, program, chain.latestVersion)
-    await believes(address, chain.latestVersion)
+    await accepts(address, chain.latestVersion)
     await eventually(
       async () => (await served()).ledger_version === String(chain.latestVersion),
       () => `what is signed now: ${signedOnly.program.output}`,
@@ -156,7 +159,7 @@ describe('start --network --since', () => {
     ])
   })
 
-  it('serves from the first block on while the window is being filled, and names a source of the versions before it', async () => {
+  it('serves since the first block while the window is being filled, and names a source of the versions before it', async () => {
     const base = Number(chain.endings()[3]!.version)
     writeBackup(chain, root(), { chunk: 20, snapshot: { version: base, chunk: 20 } })
     writeAllEndings([0])
@@ -223,7 +226,7 @@ describe('start --network --since', () => {
     expect(listStateTrees(bed.at('store'))).toEqual([])
     expect(bed.run('trust', 'keep-tree', ...store)).toMatchObject({ status: 0 })
     await provesAt(address, program, version)
-    await believes(address, version)
+    await accepts(address, version)
     expect((await read()).status).toBe(200)
   })
 

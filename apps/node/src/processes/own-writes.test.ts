@@ -48,7 +48,7 @@ describe('a program that has one address for all', () => {
     const { chain, url } = await serveBehind(lagMs)
     expect(await transferAndRead(sdk, url, chain.privateKey, 5)).toEqual([])
     expect(chain.versions.length).toBe(6)
-    // Reads of state were answered here. The SDK remembers gas prices, and waits only for what is not yet there.
+    // Reads of state were answered here. The SDK remembers gas prices, and waits only for later versions.
     const asked = new Set(chain.asked.map((line) => line.replace(/0x[0-9a-f]+/, 'HASH')))
     for (const sometimes of ['estimate_gas_price', 'transactions/wait_by_hash/HASH'])
       asked.delete(`GET /v1/${sometimes}`)

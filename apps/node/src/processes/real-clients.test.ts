@@ -21,7 +21,7 @@ import { NAME, nameServiceWrites } from '../../testing/name-service.js'
 const COIN = '0x1::aptos_coin::AptosCoin'
 /** Account that has had 200,000,000 of the coin on mainnet since the genesis. */
 const HOLDER = '0x000000007c9f6724cfc3ead36713389148bbeb48a310dacd43a767b52ada4be7'
-/** Table with the supply of AptosCoin as an item, which every network has from its genesis on. */
+/** Table with the supply of AptosCoin as an item, which every network has since its genesis. */
 const SUPPLY_TABLE = '0x1b854694ae746cdbd8d44186ca4929b2b337df21d1c74633be19b2710552fdca'
 const SUPPLY = {
   key_type: 'address',
@@ -207,7 +207,7 @@ describe.skipIf(!hasSharedData).each(SDKS)('@aptos-labs/ts-sdk %s', (_, sdk) => 
     expect(transaction.rawTransaction.chain_id.chainId).toBe(DEVNET_CHAIN_ID)
   })
 
-  it('builds a transaction from the ledger alone: gas price, sequence number and chain id', async () => {
+  it('builds a transaction from only the ledger: gas price, sequence number and chain id', async () => {
     const transaction = await devnet.transaction.build.simple({
       sender: '0x1',
       data: { function: '0x1::aptos_account::transfer', functionArguments: ['0x2', 1] },

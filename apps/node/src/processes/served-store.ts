@@ -28,7 +28,7 @@ export interface ServedStore extends MeasuredStore {
   readonly changes: ChangeSource | undefined
   /**
    * Checks that the store is still the opened store.
-   * @throws if the process must open it anew
+   * @throws if the process must open it again
    */
   expectInPlace(): void
   close(): Promise<void>

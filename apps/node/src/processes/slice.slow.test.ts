@@ -67,7 +67,7 @@ describe('a replica of a whole node that keeps a slice', () => {
     expect((await get(replica, '/-/slice')).json).toMatchObject({ asked: { tables: 1 }, members: [{ kind: 'table' }] })
   }
 
-  it('takes its part of a snapshot, follows, and holds the hash of everything, also after it is killed and without --only', async () => {
+  it('takes its part of a snapshot, follows, and holds the hash of everything, even after it is killed and without --only', async () => {
     bed.source.latest = 300
     const { node, feed } = await startSource()
     await reaches(node, 300)

@@ -233,7 +233,7 @@ describe.runIf(hasSharedData)('transactions by @aptos-labs/ts-sdk', () => {
         start = page.headers.get('x-aptos-cursor') ?? ''
         if (!start) break
       }
-      // Of ts-sdk only the call for one resource sends the version.
+      // Only one call of ts-sdk sends the version: the one for a resource.
       expect(byType(resources)).toEqual(byType((await ask(`/accounts/0x1/resources?${at}&limit=999`)).body as object[]))
       const resource = (await ask(`/accounts/0x1/resource/${encodeURIComponent(coinInfo)}?${at}`)).body as {
         data: object

@@ -78,7 +78,7 @@ it('a node whose log is never read stops at SIGTERM', async () => {
 
 const canPause = process.platform === 'linux' && spawnSync('script', ['--version']).status === 0
 
-it.skipIf(!canPause)('a terminal that stands still holds up no answer and no stop', async () => {
+it.skipIf(!canPause)('a terminal that does not read holds up no answer and no stop', async () => {
   const command = [process.execPath, ...words].map((word) => `'${word}'`).join(' ')
   // `script` gives the program a terminal. While it is stopped, nobody reads that terminal.
   const terminal = start('script', '-qec', `exec ${command}`, '/dev/null')

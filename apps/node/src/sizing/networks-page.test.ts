@@ -23,7 +23,7 @@ it.each([
   ['7d', 7 * VERSIONS_PER_DAY, false],
   ['30d', 30 * VERSIONS_PER_DAY, false],
   ['0', 8e9, true],
-])('the row of --since %s is what the code computes', (since, versions, isWhole) => {
+])('the row of --since %s is as the code computes it', (since, versions, isWhole) => {
   const sized = { versions, ...forecastWindow(versions, MAINNET, MEASURED, isWhole) }
   const [count, disk, memory, time] = forecastRow(sized)
   const row = rows.find(([, command]) => command === `\`--since ${since}\``)

@@ -1,4 +1,4 @@
-// Checks that docs/sizing.md has what the code computes. After a new measurement: change measured.ts, the table at the
+// Compares docs/sizing.md with the code's results. After a new measurement: change measured.ts, the table at the
 // top of the page, and the rows that this test prints.
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'

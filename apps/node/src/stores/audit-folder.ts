@@ -24,7 +24,7 @@ export function watchAudit(engine: LmdbEngineReader, folder: string): () => Audi
   }
 }
 
-/** What was audited of a store, as far as it is valid for its present state; undefined if nothing is. */
+/** The audit of a store, as far as it is valid for its present state; undefined if nothing is. */
 export function storedAudit(engine: LmdbEngineReader, folder: string): AuditRecord | undefined {
   const record = readAuditRecord(folder)
   const { ledger, storeId } = engine

@@ -28,7 +28,7 @@ export interface AuditedStore {
   readonly isComplete: boolean
   /** The newest root of a state that was written up to a version. */
   newestRoot(last: bigint): Promise<OwnValue | undefined>
-  /** Whether the store keeps a slice of its ledger, and so has no whole state. */
+  /** Whether the store keeps only a slice of its ledger, and therefore no whole state. */
   isSlice(): Promise<boolean>
   /** The newest signed checkpoint. Its version may be pruned. */
   newestCheckpoint(): Promise<SignedCheckpoint | undefined>

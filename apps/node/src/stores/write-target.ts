@@ -74,7 +74,7 @@ function openDescriptor(fd: number): Writable {
   return isPipe ? new Socket({ fd, readable: false, writable: true }) : createWriteStream('', { fd })
 }
 
-/** Opening a pipe for writing waits for its reader, which would keep a thread and so the end of this process. */
+/** Opening a pipe for writing waits for its reader, which would keep a thread, and this process could not end. */
 async function openPipe(path: string, signal: AbortSignal): Promise<Writable | undefined> {
   while (!signal.aborted) {
     try {

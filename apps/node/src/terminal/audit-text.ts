@@ -2,7 +2,7 @@ import type { AuditFinding, AuditRecord } from '@ledger-state/ingest'
 import type { SignedRange } from '@ledger-state/records'
 import { formatCount } from './amounts.js'
 
-/** Text about what was audited: `to version 247, from version 0: 57 blocks, all as the ledger says`. */
+/** Text about an audit: `to version 247, from version 0: 57 blocks, all as the ledger says`. */
 export function describeAudit(record: AuditRecord, signed: SignedRange | undefined): string {
   const { version, from, compared, withoutRoot, findingCount } = record
   const times = findingCount === 1 ? 'once' : `${formatCount(findingCount)} times`

@@ -1,4 +1,4 @@
-/** Most characters of the left column of a list. What is longer has a line of its own. */
+/** Most characters of the left column of a list. Longer ones have a separate line. */
 const MOST_LEFT = 28
 const DEFAULT_WIDTH = 80
 const LEAST_WIDTH = 60

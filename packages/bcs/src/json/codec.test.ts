@@ -128,7 +128,10 @@ const sample: fc.Arbitrary<Sample> = fc.letrec<{ sample: Sample; fields: [string
   ),
 })).sample
 
-/** Encodes a text in one step and by way of a value, and expects the same bytes or the same error. Returns a function that does it again. */
+/**
+ * Encodes a text in one step and by way of a value, and expects the same bytes or the same error. Returns a function
+ * that does it again.
+ */
 function expectAgreement(layout: Layout, text: string): () => Uint8Array {
   const codec = codecOf(layout)
   const outcomeOf = (work: () => Uint8Array) => {
@@ -444,7 +447,7 @@ describe('createJsonEncoder', () => {
     }
   })
 
-  it('refuses signers and functions, also where no value of them is written', () => {
+  it('refuses signers and functions, even where no value of them is written', () => {
     for (const kind of ['signer', 'function'] as const) {
       const refused = expect.objectContaining({ code: 'unsupported_type' })
       expect(() => codecOf({ kind }).jsonToBytes(null)).toThrow(refused)

@@ -40,7 +40,7 @@ describe('JsonTextWriter', () => {
     }
   })
 
-  it('writes any number of bytes as hex, wherever they stand', () => {
+  it('writes any number of bytes as hex, wherever they are', () => {
     for (let count = 0; count < 100; count++) {
       const bytes = Uint8Array.from({ length: count }, (_, at) => at * 37)
       const source = Uint8Array.of(1, 2, ...bytes, 3)
@@ -48,7 +48,7 @@ describe('JsonTextWriter', () => {
     }
   })
 
-  it('writes addresses without their leading zeros, whatever stands after them', () => {
+  it('writes addresses without their leading zeros, whatever follows them', () => {
     for (const after of [0, 1]) {
       for (let zeros = 0; zeros <= 32; zeros++) {
         for (const first of [0x01, 0x0f, 0x10, 0x11, 0xff]) {
@@ -103,7 +103,7 @@ describe('JsonTextWriter', () => {
     }
   })
 
-  it('asks for as much room as it writes, wherever the source stands', () => {
+  it('asks for as much room as it writes, wherever the source is', () => {
     const source = new Uint8Array(50_000).fill(0x78)
     for (const write of [
       (out: JsonTextWriter) => out.hex(source, 49_998, 50_000),

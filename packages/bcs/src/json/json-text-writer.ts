@@ -26,7 +26,7 @@ const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
 const ZERO = 0x30
 const MINUS = 0x2d
 
-/** Length in bytes from which on the runtime's own conversions are faster than a loop. */
+/** From this length in bytes, the runtime's own conversions are faster than a loop. */
 const LONG_HEX = 48
 const LONG_TEXT = 256
 

@@ -151,7 +151,7 @@ describe('parseJson', () => {
     }
   })
 
-  it('takes escaped surrogates in pairs alone', () => {
+  it('takes escaped surrogates only in pairs', () => {
     const unit = ['d7ff', 'd800', 'd801', 'dbff', 'dc00', 'dc01', 'dfff', 'e000'].map((digits) => `\\u${digits}`)
     const other = ['u', 'x', '\\n', '\\\\', 'udc00', 'dc00', '\\t']
     fc.assert(

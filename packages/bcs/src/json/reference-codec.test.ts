@@ -7,7 +7,8 @@ import type { MoveValue } from '../values/move-value.js'
 import { createValueCodec } from '../values/value-codec.js'
 import { codecOf } from './codec.js'
 
-// No field name is an array index: JavaScript objects, and so the reference codec, would print such members first.
+// No field name is an array index: JavaScript objects would print such members first, and the reference codec uses
+// them.
 const name = fc.stringMatching(/^[a-zA-Z_][a-zA-Z0-9_]{0,6}$/)
 const fields = (layout: fc.Arbitrary<Layout>) =>
   fc.uniqueArray(fc.record({ name, layout }), { selector: (field) => field.name, minLength: 1, maxLength: 4 })

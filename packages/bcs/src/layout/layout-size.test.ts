@@ -46,7 +46,7 @@ function nested(levels: number, innermost: Layout = U8): Layout {
   return layout
 }
 
-/** Makes a layout of `levels` doublings, whose innermost part stands in 2^levels places. */
+/** Makes a layout of `levels` doublings, whose innermost part occurs in 2^levels places. */
 function doubled(levels: number): Layout {
   let layout = U8
   for (let level = 0; level < levels; level++) layout = struct(layout, layout)

@@ -7,7 +7,7 @@ import { badHexDigit } from '../hex.js'
 
 /** A buffer that grew beyond this many bytes is released by `reset`. */
 const KEPT_BYTES = 1 << 20
-/** Bytes from which on the runtime's own conversion to hex is faster than a loop. */
+/** From this number of bytes, the runtime's own conversion to hex is faster than a loop. */
 const LONG_HEX = 32
 
 const EIGHT_BYTES = new DataView(new ArrayBuffer(8))

@@ -104,7 +104,7 @@ describe('bytes', () => {
     }
   })
 
-  it('are long hex alike, whatever stands for a digit', () => {
+  it('are long hex alike, whatever is written for a digit', () => {
     for (let code = 0; code < 256; code++) {
       for (const at of [0, 1, 2, 3, 400, 401, 402, 403]) {
         const text = 'f0'.repeat(200) + '0aF9'.slice(0, at % 4) + String.fromCharCode(code) + '9'.repeat(199 - (at % 4))

@@ -23,7 +23,7 @@ export function namedTarget(from: string, headers: Headers): URL | undefined {
 
 /**
  * The rule of all clients: a redirect is followed on the same server, which somebody configured, and nowhere else. The
- * same server is the same scheme, host and port, or `https` in place of `http` on the default ports of both.
+ * same server is the same scheme, host and port, or `https` instead of `http` on the default ports of both.
  */
 export function sameServerTarget(from: string, headers: Headers): string | undefined {
   const before = new URL(from)

@@ -159,7 +159,7 @@ describe('a JobThread', () => {
   })
 })
 
-it('threadModule finds a file beside its importer, with the ending of the importer', () => {
+it('threadModule finds a file next to its importer, with the ending of the importer', () => {
   expect(threadModule('protocol', import.meta.url)?.href).toBe(new URL('./protocol.ts', import.meta.url).href)
   expect(threadModule('protocol', new URL('./x.js', import.meta.url).href)).toBeUndefined()
   expect(threadModule('protocol', undefined)).toBeUndefined()

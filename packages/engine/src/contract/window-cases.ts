@@ -87,7 +87,7 @@ export const WINDOW_CASES: readonly ContractCase[] = [
     assert.equal((await collect((await engine.at()).scan(EMPTY))).length, keys.length - 1)
   }),
 
-  contractCase('keeps thousands of versions of one key apart, also while they are pruned', async (engine) => {
+  contractCase('keeps thousands of versions of one key apart, even while they are pruned', async (engine) => {
     for (let start = 0; start < 1_200; start += 400) {
       const values = Array.from({ length: 400 }, (_, at) => (at % 2 === 0 ? String(start + at) : undefined))
       await engine.commit(versionsOf(K, BigInt(start), values), CHAIN)

@@ -102,7 +102,7 @@ describe('an argument', () => {
     [() => expectCount('it', '1', 2), 'a whole number of at least 2'],
     [() => chainIdToBigint(-1), 'a u64, as a number or a bigint'],
     [() => windowStart(LEDGER, 0n), 'a bigint of at least 1'],
-  ])('is refused with what was expected: %s', (check, expected) => {
+  ])('is refused with the expectation: %s', (check, expected) => {
     expect(check).toThrow(new RegExp(`, expected ${expected.replace('^', '\\^')}$`))
   })
 })

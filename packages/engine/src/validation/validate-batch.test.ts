@@ -24,7 +24,7 @@ describe('a batch', () => {
     [writesOf([1]), 'a write of version 4 is the number 1, expected a pair of key and value'],
     [writesOf([['k', KEY]]), 'a key of version 4 is the string "k", expected a Uint8Array'],
     [writesOf([[KEY, 1]]), 'a value of version 4 is the number 1, expected a Uint8Array, or null for a deletion'],
-  ])('is refused with what is wrong where: %#', (check, message) => {
+  ])('is refused with the fault and its place: %#', (check, message) => {
     expect(check).toThrow(
       expect.objectContaining({ code: 'invalid_argument', message: expect.stringContaining(message) }),
     )
@@ -42,7 +42,7 @@ describe('an import', () => {
     [partOf({ key: 1, value: KEY, version: 4n }), 'the key of an entry is the number 1, expected a Uint8Array'],
     [partOf({ key: KEY, value: 1, version: 4n }), 'the value of an entry is the number 1, expected a Uint8Array'],
     [partOf({ key: KEY, value: KEY, version: 4 }), 'the version of an entry is the number 4, expected a bigint'],
-  ])('is refused with what is wrong where: %#', (check, message) => {
+  ])('is refused with the fault and its place: %#', (check, message) => {
     expect(check).toThrow(
       expect.objectContaining({ code: 'invalid_argument', message: expect.stringContaining(message) }),
     )

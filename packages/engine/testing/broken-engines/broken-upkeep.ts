@@ -59,7 +59,7 @@ export const BROKEN_UPKEEP: Faults = {
     typeof version === 'bigint' ? BigInt.asUintN(64, version) : version,
     options,
   ]),
-  'begins every import anew': given('beginImport', ([version, options]) => [version, options && {}]),
+  'begins every import again': given('beginImport', ([version, options]) => [version, options && {}]),
   'resumes every import': given('beginImport', ([version, options]) => [version, options ?? { resume: true }]),
   'forgets the version of imported entries': imports((sound) => ({
     add: (entries, mark) =>

@@ -57,7 +57,7 @@ describe('a listing', () => {
     expect(pages).toBeLessThan(200)
   })
 
-  it('may have many pages of folders alone, and some that are empty', async () => {
+  it('may have many pages with only folders, and some that are empty', async () => {
     membersOf = (page) => {
       if (page === 200) return undefined
       if (page % 3 === 0) return ''

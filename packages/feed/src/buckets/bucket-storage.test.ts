@@ -247,7 +247,7 @@ describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
       }
     })
 
-    it('skips the bytes that it had if the answer is the whole object in place of a range', async () => {
+    it('skips the bytes that it had if the answer is the whole object instead of a range', async () => {
       await open()
       faulty(cutAfter(100_000), withBody(LARGE), withBody(LARGE))
       await readLarge()
@@ -301,7 +301,7 @@ describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
       await expect(read('state/digits')).rejects.toThrow(/has changed \(20 bytes came\)/)
     })
 
-    it.each(['If-Match', 'its ETag alone'])(
+    it.each(['If-Match', 'only its ETag'])(
       'ends with an error if the object is changed, noticed by %s',
       async (how) => {
         await open()

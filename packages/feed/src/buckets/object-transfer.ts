@@ -27,7 +27,7 @@ interface Identity {
  * Reads the bytes of an object, or of a range of it. A transfer that is cut continues at the same byte, by `Range`, and
  * by `If-Match` if the server sends an ETag. If the server answers with the whole object instead, the bytes that came
  * before are skipped.
- * @throws `source_failed`, also if the object changed meanwhile; `invalid_backup` if it does not exist
+ * @throws `source_failed`, even if the object changed meanwhile; `invalid_backup` if it does not exist
  */
 export async function* readObject(
   requests: BucketRequests,

@@ -15,7 +15,7 @@ const MAX_MANIFEST_BYTES = 32 * 1024 * 1024
 /** Limits of a manifest: a chunk has up to 8 values. */
 const MANIFEST = { depth: 16, values: 1_000_000 }
 
-/** Most bytes of a file with metadata, unpacked: some 100,000 lines. */
+/** Most bytes of a file with metadata, unpacked: about 100,000 lines. */
 export const MAX_METADATA_BYTES = 16 * 1024 * 1024
 /** Limits of a line of metadata. */
 export const METADATA_LINE = { depth: 16, values: 1_000 }

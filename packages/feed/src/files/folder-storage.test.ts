@@ -103,7 +103,7 @@ describe('a backup in a folder with other things than files', () => {
     return (await readBackupMetadata(oddStorage)).snapshots.map(({ version }) => version)
   }
 
-  it('takes regular files and links to them alone', async () => {
+  it('takes only regular files and links to them', async () => {
     execFileSync('mkfifo', [join(odd, 'metadata/pipe.meta'), join(odd, 'metadata/state.manifest')])
     symlinkSync('pipe.meta', join(odd, 'metadata/link-to-pipe.meta'))
     symlinkSync('/dev/zero', join(odd, 'metadata/device.meta'))

@@ -1,4 +1,4 @@
-// A kept part of a backup is a backup in a folder, which holds what was read and nothing else.
+// A kept part of a backup is a backup in a folder, which holds the files that were read and nothing else.
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -6,7 +6,7 @@ import { HASH_LENGTH, type LedgerHasher, peekTransactionHash } from '@ledger-sta
 const MOST_EQUAL_NEIGHBOURS = 16
 
 /**
- * Most offsets to compute a hash at; each takes about 10 µs. The largest genesis has some 2,000 such offsets; in a
+ * Most offsets to compute a hash at; each takes about 10 µs. The largest genesis has about 2,000 such offsets; in a
  * hostile record an info can seem to begin at every byte.
  */
 const MOST_HASHES = 1 << 16

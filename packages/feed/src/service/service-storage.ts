@@ -48,7 +48,7 @@ interface Holdings {
 /**
  * The backup service of a node, shown as the backup that the backup tools would write from it. Names and manifests are
  * made here; chunks and proofs are the node's answers. The backup lacks pruned data of the node. The service has no
- * byte ranges, so a transfer that is cut begins anew.
+ * byte ranges, so a transfer that is cut starts over.
  */
 export class ServiceStorage implements BackupStorage {
   readonly root: string

@@ -28,7 +28,7 @@ const OTHER_SIGNATURE = signatureOf(new Uint8Array(1), made[1]!.validators)
 const endings = made.map((info) => read(info))
 const genesis = computeWaypoint(hasher, endings[0]!)
 
-/** @param forgers in place of signers: a mask with all of them, and a signature of something else */
+/** @param forgers instead of signers: a mask with all of them, and a signature of something else */
 function read(info: MadeLedgerInfo, forgers?: readonly MadeValidator[]): SignedLedgerInfo {
   if (!forgers) return readLedgerInfo(new ByteReader(signedLedgerInfo(info)))
   const writer = new ByteWriter().u8(0).bytes(ledgerInfoMessage(info)).byteString(maskOf(forgers, forgers)).bool(true)
@@ -72,7 +72,7 @@ function expectUntrusted(work: () => unknown, message: RegExp): void {
 }
 
 describe('EpochChangeVerifier', () => {
-  it('believes endings from a waypoint on, at once or one by one', () => {
+  it('accepts epoch changes since a waypoint, at once or one by one', () => {
     expect(historyUpTo(6).epoch).toBe(6n)
     const history = new EpochChangeVerifier(hasher, bls, [genesis])
     for (const ending of endings) history.verify([ending])
@@ -101,7 +101,7 @@ describe('EpochChangeVerifier', () => {
       },
     }
     const crowd = Array.from({ length: 300 }, (_, at): MadeValidator => ({ secret: BigInt(70_000 + at), power: 1n }))
-    /** Endings from an epoch on, each of which announces one of these sets and names all validators as its signers. */
+    /** Epoch changes since an epoch. Each announces one of these sets and names all validators as its signers. */
     const forged = (from: number, sets: readonly (readonly MadeValidator[])[]) =>
       sets.map((validators, at): SignedLedgerInfo => {
         const epoch = BigInt(from + at)
@@ -136,7 +136,7 @@ describe('EpochChangeVerifier', () => {
     }
   })
 
-  it('believes many epochs whose validators change, whatever changes with each', () => {
+  it('accepts many epochs whose validators change, whatever changes with each', () => {
     const set = (from: number, count: number): MadeValidator[] =>
       Array.from({ length: count }, (_, at) => ({ secret: BigInt(90_000 + from + at), power: 1n }))
     const sets = [
@@ -176,7 +176,7 @@ describe('EpochChangeVerifier', () => {
     expect(historyUpTo(5).expectSigned(read({ ...inside, signers: three }))).toEqual({ signed, total })
   })
 
-  it('believes a ledger info that has a trusted waypoint without its signature', () => {
+  it('accepts a ledger info that has a trusted waypoint without its signature', () => {
     const history = new EpochChangeVerifier(hasher, bls, [genesis])
     expect(history.expectSigned(endings[0]!)).toBeUndefined()
   })
@@ -262,7 +262,7 @@ describe('EpochChangeVerifier', () => {
     expectUntrusted(believe(new Uint8Array(1), signature), /signed by 0 of/)
   })
 
-  it('believes all of a batch or none, and names the epoch that is not signed', () => {
+  it('accepts all of a batch or none, and names the epoch that is not signed', () => {
     const history = historyUpTo(3)
     const bad = [endings[3]!, read({ ...made[4]!, salt: 'OTHER::' }), endings[5]!]
     expectUntrusted(() => history.verify(bad), /epoch 4 has an invalid signature/)

@@ -5,7 +5,7 @@ import { type Bls, PUBLIC_KEY_LENGTH, SIGNATURE_LENGTH, type SignedStatement } f
 /** Keys that are remembered. Validating a key takes 0.1 ms, and a validator signs with the same key in every epoch. */
 const CACHED_KEYS = 4_096
 
-/** BLS by the library blst, some 2 ms a check; undefined if it has no build for this platform. */
+/** BLS by the library blst, about 2 ms a check; undefined if it has no build for this platform. */
 export async function loadNativeBls(): Promise<Bls | undefined> {
   const blst = await import('@chainsafe/blst').then(
     (module) => module.default ?? module,

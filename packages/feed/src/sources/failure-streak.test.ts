@@ -13,7 +13,7 @@ beforeEach(() => {
 })
 
 describe('a streak of failures', () => {
-  it('is believed at the third of the same code, and says how many answers there were', async () => {
+  it('is accepted at the third of the same code, and says how many answers there were', async () => {
     await streak.add(fork)
     await streak.add(fork)
     expect(notices).toEqual(Array(2).fill(expect.stringMatching(/^version 7 differs; asking again in/)))
@@ -24,7 +24,7 @@ describe('a streak of failures', () => {
     })
   })
 
-  it('begins anew with another code, and after a good answer', async () => {
+  it('starts over with another code, and after a good answer', async () => {
     for (const failure of [fork, fork, otherChain, otherChain, fork, fork]) await streak.add(failure)
     streak.end()
     await streak.add(fork)

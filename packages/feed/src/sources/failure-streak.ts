@@ -16,7 +16,7 @@ export interface FailureStreakOptions {
 }
 
 /**
- * Counts failures that end the reading of a source, such as a fork or another chain. A failure is believed only after
+ * Counts failures that end the reading of a source, such as a fork or another chain. A failure counts only after
  * three answers in a row have shown it.
  * @example
  * ```ts

@@ -132,7 +132,7 @@ describe('a ledger feed that begins with a state', () => {
   ]
   const lines = [header, ...states.map((one) => stateToFeedLine(one)), ...versions.map(versionToFeedLine)]
 
-  it('gives both, or the versions alone', async () => {
+  it('gives both, or only the versions', async () => {
     const source = await openSource(feedFile(lines.join('\n')))
     const entries = []
     const marks: Uint8Array[] = []

@@ -95,7 +95,7 @@ describe('a live feed that is followed', () => {
   it.each([
     ['another chain', 'chain_id_mismatch', ofOtherChain],
     ['versions that are gone', 'version_gap', gone],
-  ])('believes in %s when three answers in a row say so', async (_, code, fault) => {
+  ])('accepts %s when three answers in a row say so', async (_, code, fault) => {
     faults.push(fault, fault)
     expect(await follow()).toEqual(ALL)
     expect(notices.length).toBe(2)
@@ -132,7 +132,7 @@ describe('a live feed that is followed', () => {
     ])
   })
 
-  it('counts anew after a version', async () => {
+  it('counts again after a version', async () => {
     cutAfter = 3
     faults.push(gone, gone, answer, gone, gone, answer, ofOtherChain, ofOtherChain)
     expect(await follow()).toEqual(ALL)

@@ -108,7 +108,7 @@ const stateFolder = () => snapshot.split('/').at(-1)!
 
 describe('a backup in a bucket', () => {
   it.each(['s3://bucket/e1', 's3://bucket/e1/', 'gs://bucket/e1'])(
-    'at %s is what it is in a folder',
+    'at %s is the same as in a folder',
     async (location) => {
       await serve({ flavour: location.startsWith('gs') ? 'gs' : 's3', pageSize: 2 })
       await expectAsInFolder(location, root())

@@ -110,7 +110,7 @@ describe('the backup service of a node', () => {
     )
   })
 
-  it('gives a window from the oldest state that the node has on, even if nothing before it is left', async () => {
+  it('gives a window since the oldest state of the node, even if nothing before it is left', async () => {
     service = await startBackupService(chain)
     service.oldest = BASE + 1
     service.oldestState = BASE
@@ -129,7 +129,7 @@ describe('the backup service of a node', () => {
     Object.assign(service, held)
     const since = Number(made[2]!.version) - 1
     if (pruned === 'states') {
-      // All transactions are there, from the genesis on.
+      // All transactions since the genesis are there.
       expect((await read(at(), since)).found.length).toBe(LAST + 1)
       return
     }

@@ -373,7 +373,7 @@ describe('an answer that would end the reading for good', () => {
     }
   })
 
-  it.each(ENDS)('because of %s is believed when it came three times in a row', async (_, fault, code, message) => {
+  it.each(ENDS)('because of %s is accepted when it came three times in a row', async (_, fault, code, message) => {
     for (const follow of [false, true]) {
       const source = await open({ follow })
       node.faults.push(fault, fault, fault)
@@ -387,7 +387,7 @@ describe('an answer that would end the reading for good', () => {
     expect(node.faults).toEqual([])
   })
 
-  it('is not believed if a good answer comes in between', async () => {
+  it('is not accepted if a good answer comes in between', async () => {
     const source = await open({ follow: true })
     node.latest = 10
     const stop = new AbortController()

@@ -18,7 +18,7 @@ function parse(body: Buffer): RestItem[] {
   return readRestPage(page, proveRestPage(page, hasher))
 }
 
-/** Whether each item continues the accumulator of the ledger, from version 0 on. */
+/** Whether each item since version 0 continues the accumulator of the ledger. */
 function isOfOneLedger(items: readonly RestItem[]): boolean {
   const frontier = new AccumulatorFrontier(hasher, 'TransactionAccumulator')
   return items.every(({ leaf, accumulatorRoot }) => {

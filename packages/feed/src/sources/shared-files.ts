@@ -13,8 +13,8 @@ export interface SharedFiles {
   /** The place of a file as messages name it. */
   placeOf(name: string): string
   /**
-   * Reads a file from a byte on. A transfer that is cut continues at the same byte, and a server that ignores ranges is
-   * read from the beginning. More bytes than a file has are refused, but not looked at.
+   * Reads a file, starting at a byte. A transfer that is cut continues at the same byte, and a server that ignores
+   * ranges is read from the beginning. More bytes than a file has are refused, but not looked at.
    * @param bytes length of the file; undefined if it is not known
    */
   read(name: string, from: number, bytes: number | undefined): AsyncIterable<Buffer>

@@ -88,7 +88,7 @@ export function openTransactionEntries(
 }
 
 /**
- * Time that readers must have waited for proofs before another thread starts. Starting one takes some 200 ms of CPU
+ * Time that readers must have waited for proofs before another thread starts. Starting one takes about 200 ms of CPU
  * time.
  */
 const THREAD_PAYS_MS = 500

@@ -79,7 +79,7 @@ describe('VerifiedEpochs', () => {
     expect(await askInside(epochs, 9)).toMatchObject({ waypoint: waypointOf(7), ending: waypointOf(8) })
   })
 
-  it('believes all endings of a backup', async () => {
+  it('accepts all endings of a backup', async () => {
     expect(await (await open(write(records, [0, 65]), [waypointOf(0)])).verifyAll()).toMatchObject({ epoch: 70n })
     expect(await (await open(write(records), [waypointOf(68), waypointOf(3)])).verifyAll()).toMatchObject({
       epoch: 70n,
@@ -122,12 +122,12 @@ describe.skipIf(!hasSharedData)('endings of real chains (skipped without ../shar
   it.each([
     ['chain-a', 64n],
     ['chain-c', 91n],
-  ])('of %s are believed from the genesis on', async (chain, epoch) => {
+  ])('of %s are accepted from the genesis on', async (chain, epoch) => {
     const waypoint = waypointIn(`data/epochs/${chain}/waypoint.txt`)
     expect(await verifyAll(sharedPath(`data/epochs/${chain}`), waypoint, 'DIEM::')).toBe(epoch)
   })
 
-  it('are not believed with another salt or another waypoint', async () => {
+  it('are not accepted with another salt or another waypoint', async () => {
     const chain = sharedPath('data/epochs/chain-a')
     const waypoint = waypointIn('data/epochs/chain-a/waypoint.txt')
     await expect(verifyAll(chain, waypoint)).rejects.toMatchObject({ code: 'untrusted' })
@@ -135,7 +135,7 @@ describe.skipIf(!hasSharedData)('endings of real chains (skipped without ../shar
     await expect(verifyAll(chain, other, 'DIEM::')).rejects.toMatchObject({ code: 'untrusted' })
   })
 
-  it('of the made-up ledger are believed from both of its waypoints, and its tampered copies are not', async () => {
+  it('of the made-up ledger are accepted from both of its waypoints, and its tampered copies are not', async () => {
     const root = sharedPath('data/epochs/made')
     expect(await verifyAll(root, facts().genesis_waypoint!)).toBe(8n)
     expect(await verifyAll(root, facts().waypoint_epoch_4!)).toBe(8n)

@@ -128,7 +128,7 @@ function joinSources(
   }
 }
 
-/** Most objects of a plan. A backup of a whole network has some 100,000. */
+/** Most objects of a plan. A backup of a whole network has about 100,000. */
 const MOST_OBJECTS = 2_000_000
 
 async function planFetch(

@@ -17,7 +17,7 @@ export function temporaryFolderPrefix(): string {
   return `${PREFIX}${process.pid}-`
 }
 
-/** What a store of leaves holds, and in how many parts. */
+/** The content of a store of leaves, and the number of its parts. */
 export interface LeafShape {
   /** Bytes of each leaf, or of another record. */
   readonly length: number

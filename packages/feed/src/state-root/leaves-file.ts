@@ -7,9 +7,9 @@ import { spillFailed } from '../errors.js'
 // The leaves of a state as a file. See docs/storage.md, "The folder of an audit".
 //
 // header: 8 magic | u64 version | u64 leaves | 32 root of the state; for each value of the first 12 bits of a key hash,
-// and once behind the last, the number of leaves before it, u64; all leaves in the order of their key hashes: 32 hash of
-// the key, 32 hash of the leaf. Numbers are little-endian. The digest is the SHA-256 of the header with the numbers, and
-// of the SHA-256 of all leaves. (The root does not cover all bits of the keys.)
+// and once behind the last, the number of leaves before it, u64; all leaves in the order of their key hashes: 32 hash
+// of the key, 32 hash of the leaf. Numbers are little-endian. The digest is the SHA-256 of the header with the numbers,
+// and of the SHA-256 of all leaves. (The root does not cover all bits of the keys.)
 
 const MAGIC = Buffer.from('LSLEAF\0\x01')
 const HEADER_LENGTH = 24 + HASH_LENGTH
@@ -118,7 +118,7 @@ export function openLeavesFile(path: string): LeavesFile | undefined {
       const first = startOf(part * width)
       const bytes = Buffer.alloc((startOf((part + 1) * width) - first) * SAVED_LEAF_LENGTH)
       if (!readAll(descriptor, bytes, LEAVES_AT + first * SAVED_LEAF_LENGTH)) {
-        throw spillFailed.cannotSpill(path, new Error('it is shorter than what was written'))
+        throw spillFailed.cannotSpill(path, new Error('it is shorter than the written file'))
       }
       digest.update(bytes)
       return bytes

@@ -25,7 +25,7 @@ export type RootResult = Uint8Array<ArrayBuffer> | Subtree | TreePart | PartRoot
 /** Bytes of messages that are hashed at once. */
 const HASHES_LENGTH = 2 ** 20
 
-/** What runs jobs: one for each thread. */
+/** Runs jobs: one for each thread. */
 export interface RootWork {
   run(job: RootJob): RootResult
 }

@@ -10,7 +10,7 @@ import { HASHED_KEY_AT, HASHED_WRITE_LENGTH, type RangeWrite, WriteBatch } from 
 const BATCH_BYTES = 256 * 1_024
 /** Parts that are replayed while another is written. */
 const PARTS_AHEAD = 4
-/** Leaves and writes of a part in the mean: some 16 MiB of nodes, which is about what caches hold. */
+/** Leaves and writes of a part in the mean: about 16 MiB of nodes, which fit into the caches of a CPU. */
 const PART_LEAVES = 2 ** 16
 const LEAST_PART_DEPTH = 4
 
@@ -41,9 +41,9 @@ export interface RangeRoots {
 }
 
 /**
- * Computes the root of the state after each block of a range of versions. The writes come in any order; they are hashed,
- * divided by the first bits of their key hashes, and replayed part after part. Memory is bounded: writes beyond
- * `memoryBytes` are in files, and a part has some 65,000 leaves, or 1/4,096 of the state if that is more.
+ * Computes the root of the state after each block of a range of versions. The writes come in any order; they are
+ * hashed, divided by the first bits of their key hashes, and replayed part after part. Memory is bounded: writes beyond
+ * `memoryBytes` are in files, and a part has about 65,000 leaves, or 1/4,096 of the state if that is more.
  */
 export class RootRange {
   readonly #options: RootRangeOptions

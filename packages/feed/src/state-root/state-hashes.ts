@@ -13,7 +13,7 @@ export function addStateKey(batch: HashBatch, key: Uint8Array): void {
   batch.end()
 }
 
-/** Adds the hash of a state value to a batch: of what `encodeStateValue` makes of it. */
+/** Adds the hash of a state value, as encoded by `encodeStateValue`, to a batch. */
 export function addStateValue(batch: HashBatch, value: Uint8Array, annotation: Uint8Array | undefined): void {
   const metadata = annotation && annotationToNote(annotation).metadata
   batch.begin('StateValue')

@@ -32,7 +32,7 @@ export interface StateTree {
   /** Bytes of the tree's file. */
   readonly bytes: number
   /**
-   * The path of a state key; takes some 0.1 ms. A path that does not lead to the root is not returned.
+   * The path of a state key; takes about 0.1 ms. A path that does not lead to the root is not returned.
    * @param stateKey in database form
    * @throws `state_tree_damaged`
    */

@@ -22,7 +22,7 @@ const USEC_PER_DAY = 86_400_000_000n
 const CLOCK_TOLERANCE_USEC = 3_600_000_000n
 
 /**
- * Finds versions by time. A backup has times only for the ends of its epochs. A binary search over them reads some 14.
+ * Finds versions by time. A backup has times only for the ends of its epochs. A binary search over them reads about 14.
  */
 export class EpochTimes {
   readonly #storage: BackupStorage

@@ -28,7 +28,7 @@ function userTransaction(payload: ByteWriter): Uint8Array {
   return new ByteWriter().u8(0).bytes(SENDER).u64(3n).bytes(payload.toBytes()).u64(1n).toBytes()
 }
 
-/** Writes a call of an entry function, from the address of its module on. */
+/** Writes a call of an entry function, starting with the address of its module. */
 function call(writer: ByteWriter, module = 'coin', name = 'transfer'): ByteWriter {
   return writer.bytes(OBJECT).string(module).string(name).uleb128(0).uleb128(0)
 }
@@ -48,7 +48,7 @@ describe('the entry function of a user transaction', () => {
     ['a script without a sequence number', new ByteWriter().uleb128(4).uleb128(0).uleb128(0).string('x'), undefined],
     ['a script', new ByteWriter().uleb128(0).string('code').uleb128(0).uleb128(0), undefined],
     ['a payload of a later chain', call(new ByteWriter().uleb128(9)), undefined],
-    ['a call of what is not a name', call(new ByteWriter().uleb128(2), 'coin"', 'a,b'), undefined],
+    ['a call of something that is not a name', call(new ByteWriter().uleb128(2), 'coin"', 'a,b'), undefined],
     ['a call that is cut short', new ByteWriter().uleb128(2).bytes(OBJECT).uleb128(200), undefined],
   ])('is read if it is %s', (_, payload, entryFunction) => {
     const expected = { kind: 'user', hash: HASH, isSuccess: true, sender: SENDER, entryFunction }
@@ -60,7 +60,7 @@ describe('the entry function of a user transaction', () => {
     ['TransactionPayloadEntryFunction', `02${CALL}`, '0x1::aptos_account::transfer'],
     ['TransactionPayloadScript', '00030102030000', undefined],
     ['TransactionPayloadMultiSig', `03${ABC1}0100${CALL}`, '0x1::aptos_account::transfer'],
-    ['TransactionPayloadMultiSig of what is kept on chain', `03${ABC1}00`, undefined],
+    ['TransactionPayloadMultiSig of a payload that is kept on chain', `03${ABC1}00`, undefined],
     ['TransactionExecutableEntryFunction', `040001${CALL}00000107${'0'.repeat(14)}`, '0x1::aptos_account::transfer'],
     ['TransactionExecutableScript', `04000003010203000000000107${'0'.repeat(14)}`, undefined],
     ['TransactionExecutableEmpty', `0400020001${ABC1}00`, undefined],

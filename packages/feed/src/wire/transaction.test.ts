@@ -13,7 +13,7 @@ function transactionOf(seed: number): RandomTransaction {
   return randomTransaction(createRandom(seed), seed % 7)
 }
 
-/** A decoded value as plain objects: each list as an array, read anew. */
+/** A decoded value as plain objects: each list as an array, read again. */
 function plain(value: unknown): unknown {
   if (value instanceof Uint8Array) return Uint8Array.from(value)
   if (Array.isArray(value)) return value.map(plain)

@@ -28,7 +28,7 @@ it('a BodyPacer lets a few megabytes in with one chunk in each turn, and slows d
   expect(performance.now() - began).toBeGreaterThan(120)
 })
 
-it('a BodyPacer serves those that wait in their order, also after a pause', async () => {
+it('a BodyPacer serves those that wait in their order, even after a pause', async () => {
   const bodyPacer = new BodyPacer(new TurnQueue(), BODY_RATE)
   const served: number[] = []
   for (let at = 0; at < 5; at++) void bodyPacer.pace(CHUNK).then(() => served.push(at))

@@ -47,7 +47,7 @@ export class LoadShedder {
   }
 
   /**
-   * Admits a request, and counts a POST as in flight from now on.
+   * Admits a request. A POST then counts as in flight.
    * @throws `overloaded`
    */
   admit(response: ServerResponse, { method, answersUnderLoad }: LoadClass): void {

@@ -7,7 +7,7 @@ export const MOST_SENT_AHEAD = 1_000
 /** Number of waiting requests at which the socket of a connection is paused. */
 const MANY_SENT_AHEAD = 32
 /**
- * Most requests that wait on all connections, at some 5 KB of memory each; a connection that adds one more is closed.
+ * Most requests that wait on all connections, at about 5 KB of memory each; a connection that adds one more is closed.
  */
 export const MOST_SENT_AHEAD_IN_ALL = 5_000
 

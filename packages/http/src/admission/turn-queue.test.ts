@@ -146,7 +146,7 @@ describe('a large body', () => {
     ['more values than a key has', key(`[${'0,'.repeat(20_000)}0]`), 400],
     ['200 KB of text that is not an object', `"${'x'.repeat(200_000)}"`, 400],
     ['8 MiB of spaces around a small key', `${' '.repeat(4_000_000)}${key('["0x"]')}`.padEnd(8 * 1024 * 1024), 404],
-  ])('of what no key needs is refused with a short answer: %s', async (_name, body, status) => {
+  ])('that no key needs is refused with a short answer: %s', async (_name, body, status) => {
     running = await startServerOver(await createOneItemEngine())
     const { socket, statuses, received } = open()
     socket.write(post('/v1/tables/0x7/item', body))

@@ -32,8 +32,8 @@ interface Waiting {
 }
 
 /**
- * Gives turns of the event loop to work that may take long, in the order in which it came. Between two turns all
- * sockets are read and small requests are answered, which so wait for one turn at most. Their time is taken from the
+ * Gives turns of the event loop to work that may take long, in the order of arrival. Between two turns the event loop
+ * reads all sockets and answers small requests, so these wait for at most one turn. Their time is deducted from the
  * next turn.
  */
 export class TurnQueue {

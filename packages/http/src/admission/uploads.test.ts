@@ -60,7 +60,7 @@ async function expectOthersServed(): Promise<void> {
 }
 
 describe('bodies that come slowly', () => {
-  it('are not requests in flight: others are answered beside any number of them', async () => {
+  it('are not requests in flight: others are answered, however many there are', async () => {
     await start({ maxRequestsInFlight: 2 })
     for (let count = 0; count < 20; count++) await beginUpload(10)
     await expectOthersServed()

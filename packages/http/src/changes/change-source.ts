@@ -10,7 +10,8 @@ export interface ChangePage {
 /** Reads versions in order. One read at a time; a read that continues where the last one ended is cheap. */
 export interface ChangeCursor {
   /**
-   * Reads at least one version from `first` on, and none above `last`. Empty if the source does not have `first` yet.
+   * Reads at least one version, beginning with `first`, and none above `last`. Empty if the source does not have
+   * `first` yet.
    * @throws `version_pruned`, `version_truncated`
    */
   read(first: bigint, last: bigint): Promise<ChangePage>

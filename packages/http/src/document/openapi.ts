@@ -10,7 +10,7 @@ const ERROR_TEXTS: Readonly<Record<number, string>> = {
   410: 'The version has been pruned.',
   413: 'The body is too large.',
   415: 'The body is not said to be JSON.',
-  500: 'The service failed, or what is stored cannot be read.',
+  500: 'The service failed, or stored data cannot be read.',
   503: 'There is no ledger yet, the service is overloaded, or the version that the request was held for did not come in time.',
 }
 

@@ -218,7 +218,7 @@ export function activityFormat(transactionOf: TransactionOf): ItemFormat<Activit
   }
 }
 
-/** A change of what an owner holds in a store, as JSON, in the form of an activity with its owner. */
+/** A change of an owner's holding in a store, as JSON, in the form of an activity with its owner. */
 export function heldChangeToJson(
   asset: HeldAsset,
   owner: Uint8Array,

@@ -29,14 +29,16 @@ const STATE_ERROR_STATUSES: readonly number[] = [400, 403, 404, 410, 413, 415, 5
 const NO_ANSWER = 503
 /** Most versions by which an announced version may be ahead. No ledger gains more while a request is held. */
 const MOST_AHEAD = 1_000_000n
-/** Time for which announced versions are not believed after one did not come. */
+/** Time for which announced versions are not relied on after one did not come. */
 const DOUBT_MS = 30_000
 /**
  * Headers of an upstream's answer, which goes out under the address of this service's page: no browser takes it for
  * another type, or runs it.
  */
 const HARMLESS = ['x-content-type-options', 'nosniff', 'content-security-policy', "default-src 'none'; sandbox"]
-/** Types of answers that are passed on. Any other type, such as HTML, becomes the type of unknown bytes (RFC 9110, 8.3). */
+/**
+ * Types of answers that are passed on. Any other type, such as HTML, becomes the type of unknown bytes (RFC 9110, 8.3).
+ */
 const PASSED_TYPE = /^\s*(application\/(?:json|x-bcs))\s*(?:;|$)/i
 const UNKNOWN_TYPE = 'application/octet-stream'
 
@@ -90,7 +92,7 @@ export class Forwarder {
   readonly #upstreams: readonly Upstream[]
   /** Number of requests that wait to learn whether an upstream has a version. */
   #asking = 0
-  /** Time, in milliseconds of `performance.now`, until which announced versions are not believed. */
+  /** Time, in milliseconds of `performance.now`, until which announced versions are not relied on. */
   #doubtedUntil = 0
 
   constructor(options: ForwardOptions, surroundings: ForwarderSurroundings) {
@@ -120,7 +122,7 @@ export class Forwarder {
 
   /**
    * Holds a request for an announced version. If the version does not come in time, and no other either, announcements
-   * are not believed for a while.
+   * are not relied on for a while.
    * @throws `client_left`, `Refusal` if the version does not come in time, or if too many requests are held
    */
   async untilAnnounced({ response }: Pick<ForwardableRequest, 'response'>, version: bigint): Promise<void> {

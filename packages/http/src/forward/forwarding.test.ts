@@ -353,7 +353,7 @@ describe('an upstream that', () => {
     await expect(fetch(`${url}/v1/transactions`).then((response) => response.text())).rejects.toThrow()
   })
 
-  it('lies about its length is not believed', async () => {
+  it('lies about its length is not accepted', async () => {
     const { upstream, url } = await openBed()
     upstream.answerAll = (request, { socket }) => {
       const info = JSON.stringify({ chain_id: 4, ledger_version: '9' })
@@ -630,7 +630,7 @@ describe('a version that an answer names', () => {
     upstream.version = 1_000
     expect((await fetch(`${url}/v1/transactions`)).status).toBe(200)
     upstream.version = 3
-    // A lie is believed for a second at most, and one wait that was in vain ends it.
+    // A lie is accepted for a second at most, and one wait that was in vain ends it.
     expect([404, 503]).toContain(await statusAt(500))
     for (let round = 0; round < 3; round++) expect(await statusAt(500)).toBe(404)
     await reach(4n)

@@ -15,7 +15,7 @@ const FAULT_INTERVAL_MS = 1_000
 /** Time for which an upstream that is looked at may send nothing, and for all of the look. */
 const LOOK_SILENCE_MS = 5_000
 const LOOK_TIMEOUT_MS = 10_000
-/** Time for which an announced version is believed. Then the upstream is asked again. */
+/** Time for which an announced version is relied on. Then the upstream is asked again. */
 const ANNOUNCEMENT_HOLDS_MS = 1_000
 /** Longest pause for which an upstream's `Retry-After` is obeyed. */
 const LONGEST_RETRY_AFTER_MS = 3_600_000
@@ -131,7 +131,8 @@ export class Upstream {
   /**
    * Sends a request.
    * @param target path and query after its URL
-   * @throws `upstream_failed` if it redirects, `upstream_of_another_chain`; an error for operators if it does not answer
+   * @throws `upstream_failed` if it redirects, `upstream_of_another_chain`; an error for operators if it does not
+   * answer
    */
   async ask(target: string, init: UpstreamInit): Promise<HttpAnswer> {
     const headers = new Headers(this.#options.headers)

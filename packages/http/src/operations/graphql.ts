@@ -87,8 +87,8 @@ async function answerDocument(request: OperationRequest, open: () => Promise<Doc
 }
 
 /**
- * The answer to a failed document: clients of an indexer expect `errors`. A fault of the document is a 200, as an indexer
- * answers it; all other errors have the status and the members that they have elsewhere, too.
+ * The answer to a failed document: clients of an indexer expect `errors`. A fault of the document is a 200, as an
+ * indexer answers it; all other errors have the status and the members that they have elsewhere, too.
  */
 function errorToAnswer(error: unknown, archivalEndpoint: string | undefined): Answer {
   const contentType = CONTENT_TYPE.json
@@ -106,7 +106,7 @@ function errorsMember(message: string, path: string, code: string): string {
   return `"errors":${JSON.stringify([{ message: clip(message, MAX_MESSAGE_LENGTH), extensions: { path, code } }])}`
 }
 
-/** Loads the library for the first document, in some 60 ms: most processes never get one. */
+/** Loads the library for the first document, in about 60 ms: most processes never get one. */
 async function openReader(): Promise<DocumentReader> {
   const [{ createDocumentReader }, { createSchema }] = await Promise.all([
     import('../graphql/read-document.js'),

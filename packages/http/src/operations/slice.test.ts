@@ -1,4 +1,4 @@
-// Answers of a slice over HTTP: what it keeps, its members, and that it does not know the rest.
+// Answers of a slice over HTTP: its specification, its members, and that it does not know the rest.
 import { parseAddress, type VersionWrites } from '@ledger-state/core'
 import { type CommitOptions, createMemoryEngine, engineToAsync, type StateWriter } from '@ledger-state/engine'
 import { createAsyncLedger, createLedger } from '@ledger-state/ledger'
@@ -94,7 +94,7 @@ describe.each(['an engine', 'an engine whose reads are promises'])('a slice over
     expect(cursor).toBeUndefined()
   })
 
-  it('lists its members in pages, and those alone that joined since a version', async () => {
+  it('lists its members in pages, and only those that joined since a version', async () => {
     const first = await get('/-/slice?limit=1')
     expect(first.json.members).toMatchObject([ASKED])
     const second = await get(`/-/slice?limit=1&start=${first.cursor}`)

@@ -120,12 +120,12 @@ describe('GET /v1/stream', () => {
     expect([await nextOf(stream), await nextOf(stream)]).toMatchObject([truncated, { id: '2.1', event: 'message' }])
     const resumed = await open(url, '3.0')
     expect([await nextOf(resumed), await nextOf(resumed)]).toMatchObject([truncated, { id: '2.1' }])
-    // What this client had was not cut off.
+    // The versions of this client were not cut off.
     const early = await open(url, '1.0')
     expect(await nextOf(early)).toMatchObject({ id: '2.1', event: 'message' })
   })
 
-  it('answers 410 below the window and 404 above it, and 400 for what it cannot read', async () => {
+  it('answers 410 below the window and 404 above it, and 400 for unreadable requests', async () => {
     const engine = await smallLedger()
     const url = await serve(engine)
     await engine.prune(2n)
@@ -247,7 +247,7 @@ describe('GET /v1/stream', () => {
 })
 
 describe('a stream of a view', () => {
-  it('has an entry whenever the answer changes, and runs only after writes to what the view read', async () => {
+  it('has an entry whenever the answer changes, and runs only after writes to keys that the view read', async () => {
     const key = resourceKey(HOLDERS[0]!, HELD)
     const values = [u64(5), u64(5), u64(6), null, u64(7)]
     const engine = await viewLedger(
@@ -278,10 +278,10 @@ describe('a stream of a view', () => {
   })
 })
 
-/** A client that keeps what a stream sent, and forgets what was cut off. */
+/** A client that keeps the entries of a stream, and forgets those that were cut off. */
 class Mirror {
   readonly entries = new Map<bigint, string>()
-  /** The client knows everything from here on. */
+  /** The client knows everything since this version. */
   since: bigint
   id: string | undefined
 

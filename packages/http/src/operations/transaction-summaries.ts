@@ -42,7 +42,7 @@ export const getAccountTransactionSummaries = overWholeTransactions({
     'Lists version, hash and replay protection of the transactions that an account sent, by version, including those without sequence numbers.',
   parameters: [
     ADDRESS_PARAMETER,
-    versionParameter('start_version', 'The first version: the oldest summaries from there on.'),
+    versionParameter('start_version', 'The first version. The oldest summaries since then are listed.'),
     versionParameter('end_version', 'The last version, without `start_version`: the newest summaries up to there.'),
     ...STATE_PARAMETERS,
     limitParameter(MOST_ITEMS, MOST_ITEMS),

@@ -62,7 +62,7 @@ describe('GET /v1/-/trust', () => {
     })
   })
 
-  it('says which versions the operator audited, and what that found', async () => {
+  it('says which versions the operator audited, and the findings', async () => {
     expect(await trustOf(undefined, undefined, { from: 3n, version: 90n, findings: 0 })).toMatchObject({
       audited_version: '90',
       audited_from_version: '3',

@@ -29,7 +29,7 @@ export interface LedgerTrust {
   readonly signed: SignedState | undefined
   /** Version up to which the validators of an epoch signed a different ledger; undefined if none did. */
   readonly contradicted: { readonly version: bigint; readonly epoch: bigint } | undefined
-  /** What the operator has audited; absent if that is nothing. */
+  /** The operator's audit; absent if there was none. */
   readonly audited?: AuditedVersions | undefined
 }
 

@@ -187,7 +187,7 @@ describe('POST /v1/view/history', () => {
 
   it('ends a page once its runs have used up the budget of one request, and continues from there', async () => {
     const values = Array.from({ length: 50 }, (_, at): Write[] => [[HOLDER_KEY, u64(at)]])
-    // One such view takes some 80 instructions, with what compiling it takes.
+    // One such view takes about 80 instructions, including its compilation.
     const post = ask(await viewLedger(0n, values), { viewBudget: { instructions: 160 } })
     let pages = 0
     const found: Entry[] = []

@@ -226,7 +226,7 @@ describe.skipIf(!hasSharedData)('views of a genesis', () => {
       { status: 400, error: { error_code: 'invalid_input' } },
       { status: 200, value: [expect.stringMatching(/^\d+$/)] },
     ])
-    // One such view takes some 1,000 instructions.
+    // One such view takes about 1,000 instructions.
     const many = { requests: Array.from({ length: 40 }, () => element(BALANCE)) }
     const [, limited] = await json(ask(engine, { viewBudget: { instructions: 8_000 } }), '/batch', many)
     const statuses = (limited as { status: number; error?: { vm_error_code: number } }[]).map((one) => one.status)
@@ -267,7 +267,7 @@ describe.skipIf(!hasSharedData)('views of a genesis', () => {
     // An instruction that lacked something is counted once, however often it is tried.
     expect(there!.instructions).toBeGreaterThan(0.9 * here!.instructions)
     expect(there!.instructions).toBeLessThanOrEqual(here!.instructions)
-    // The first call loads some 30 modules and values.
+    // The first call loads about 30 modules and values.
     expect(rounds).toBeGreaterThan(2)
     expect(rounds).toBeLessThan(40)
   })
@@ -285,7 +285,7 @@ describe.skipIf(!hasSharedData)('long views', () => {
     })
     try {
       const url = `http://127.0.0.1:${running.port}/v1`
-      // Each takes some 370,000 instructions.
+      // Each takes about 370,000 instructions.
       const body = JSON.stringify({ function: '0x42::logic::fib', type_arguments: [], arguments: [20] })
       const ask = () => fetch(`${url}/view`, { method: 'POST', headers: { 'content-type': JSON_TYPE }, body })
       const views = Array.from({ length: 10 }, async () => await (await ask()).text())

@@ -42,7 +42,7 @@ export const callView: Operation = {
   },
 }
 
-/** A view that has begun, unless it waits for a place: then it holds no values, and begins anew. */
+/** A view that has begun, unless it waits for a place: then it holds no values, and starts over. */
 interface BegunView {
   view: StartedView | undefined
   readonly begin: () => StartedView

@@ -16,7 +16,7 @@ function coinStore(value: bigint): Uint8Array {
   return writer.toBytes()
 }
 
-/** A ledger of chain 4 whose versions from 0 on have these balances, at the same times in every ledger. */
+/** A ledger of chain 4 whose versions have these balances, beginning with 0, at the same times in every ledger. */
 async function startChain(...balances: readonly bigint[]) {
   const engine = createMemoryEngine()
   const commit = (version: bigint, balance: bigint) =>
@@ -46,11 +46,11 @@ it.each(ACCEPTS)('a tag of another ledger with the same chain id is not the tag 
   const { etag, hex } = await old.ask(accept)
   for (let round = 0; round < 2; round++) {
     expect(await replica.ask(accept, etag)).toEqual({ status: 304, hex: '', etag })
-    const anew = await restarted.ask(accept, etag)
-    expect(anew.status).toBe(200)
-    expect(anew.hex).not.toBe(hex)
-    expect(await restarted.ask(accept, `${etag}, W/${anew.etag}`)).toMatchObject({ status: 304 })
-    expect(await old.ask(accept, anew.etag)).toEqual({ status: 200, hex, etag })
+    const again = await restarted.ask(accept, etag)
+    expect(again.status).toBe(200)
+    expect(again.hex).not.toBe(hex)
+    expect(await restarted.ask(accept, `${etag}, W/${again.etag}`)).toMatchObject({ status: 304 })
+    expect(await old.ask(accept, again.etag)).toEqual({ status: 200, hex, etag })
   }
 })
 

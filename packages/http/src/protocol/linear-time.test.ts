@@ -22,7 +22,7 @@ const router = createRouter(
   {},
 )
 
-/** All parsers of what a client sends. */
+/** All parsers of a client's input. */
 const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   Accept: (text) => [chooseFormat(text, 'json'), acceptsOnlyJson(text), prefersCsv(text)],
   'Accept-Encoding': chooseEncoding,

@@ -166,7 +166,8 @@ export class Exchange implements ForwardableRequest {
 
   /**
    * Continues after a wait.
-   * @throws `client_left` also if the request was answered meanwhile, such as one whose body was broken
+   * @throws `client_left` if the client left, or the request was answered while it waited, such as one with a broken
+   * body
    */
   resume(): void {
     if (this.isAnswered || this.response.destroyed) throw clientLeft()

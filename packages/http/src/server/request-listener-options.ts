@@ -39,7 +39,7 @@ export interface RequestListenerOptions
   readonly headerWord?: string
   /**
    * Whether the chain-state headers and the cursor are also sent as `x-aptos-…`, which published clients read. Default
-   * true; without them an answer is some 280 bytes shorter.
+   * true; without them an answer is about 280 bytes shorter.
    */
   readonly compatibleHeaders?: boolean
   /**

@@ -33,7 +33,7 @@ export interface AuditFinding {
   readonly candidates: AuditCandidates | null
 }
 
-/** What an audit has done so far. */
+/** Progress of an audit. */
 export interface AuditRecord {
   /** The store, as `LmdbEngineReader.storeId`. */
   readonly storeId: string

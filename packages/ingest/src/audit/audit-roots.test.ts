@@ -58,7 +58,7 @@ function audit(engine: StateEngine, options: Partial<AuditRootsOptions> = {}): P
   return auditRoots(engine, { folder: newFolder(), hashSalt: 'APTOS::', target, threads: 0, ...options })
 }
 
-/** What an audit finds, computed from the whole state after each block. */
+/** The findings of an audit, computed from the whole state after each block. */
 async function expectedFindings(engine: StateEngine) {
   const findings: Pick<AuditFinding, 'goodBefore' | 'firstWrong' | 'lastWrong' | 'goodAfter'>[] = []
   let goodBefore: bigint | null = null
@@ -82,7 +82,9 @@ function intervalsOf({ findings }: AuditRecord) {
   }))
 }
 
-/** Changes one write of the chain. Returns the versions, the version of the change, and the key whose value is wrong. */
+/**
+ * Changes one write of the chain. Returns the versions, the version of the change, and the key whose value is wrong.
+ */
 function tampered(random: Random, from: readonly VersionWrites[]) {
   const places = from.flatMap(({ writes }, at) => writes.map(([key], write) => ({ at, write, key })))
   const { at, write, key } = random.pick(places.filter((place) => !isOwnKey(place.key)))
@@ -190,7 +192,7 @@ describe('auditRoots', () => {
     expect(await audit(engine, { folder: place })).toEqual(record)
   })
 
-  it('goes on with new versions, and begins anew for another store, after damage of its files, or if asked', async () => {
+  it('goes on with new versions, and starts over for another store, after damage of its files, or if asked', async () => {
     const half = ledger.findIndex(({ version }) => version === good.blockAt(BigInt(ledger.length) / 2n).firstVersion)
     const engine = await storeOf(ledger.slice(0, half), true)
     const place = newFolder()
@@ -236,7 +238,7 @@ describe('auditRoots', () => {
     }
   })
 
-  it('audits a pruned window from its oldest version, and keeps what it found before', async () => {
+  it('audits a pruned window from its oldest version, and keeps earlier findings', async () => {
     const { versions } = tampered(createRandom(1), ledger)
     const engine = await storeOf(versions, true)
     const place = newFolder()
@@ -250,7 +252,7 @@ describe('auditRoots', () => {
     expect(await audit(engine, { folder: place })).toEqual(before)
   })
 
-  it('begins anew if a truncation has cut off audited versions', async () => {
+  it('starts over if a truncation has cut off audited versions', async () => {
     const engine = await storeOf(ledger, true)
     const place = newFolder()
     await audit(engine, { folder: place })

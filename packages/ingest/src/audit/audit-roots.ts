@@ -38,7 +38,7 @@ export interface AuditRootsOptions {
   readonly threads?: number | undefined
   /** Bytes of hashed writes in memory before files are written; 1 GiB by default. */
   readonly memoryBytes?: number | undefined
-  /** Writes of a range: what is audited between two points from which a killed audit continues. */
+  /** Writes of a range. A killed audit continues at the end of its last complete range. */
   readonly rangeWrites?: number | undefined
   readonly signal?: AbortSignal | undefined
   /** Waits until the work may go on. It is called after some thousand writes, and before each part of the state. */
@@ -54,11 +54,11 @@ const READING_SHARE = 0.4
 
 /**
  * Computes the root of the state at the end of each block, from the oldest version to the target, and compares it with
- * the roots that the store has of the ledger. Continues what an earlier call has audited. Reads the store only; what it
- * found is in the folder, durably after each range.
+ * the roots that the store has of the ledger. Continues after the versions that an earlier call has audited. Reads the
+ * store only; what it found is in the folder, durably after each range.
  * @returns the record: whoever finds a finding in it has a store whose state differs from the ledger
- * @throws `version_pruned`, `version_truncated` if the store loses versions of a range meanwhile: the next call goes on;
- *   `spill_failed` if files cannot be written; `store_corrupt`
+ * @throws `version_pruned`, `version_truncated` if the store loses versions of a range meanwhile: the next call goes
+ * on;   `spill_failed` if files cannot be written; `store_corrupt`
  */
 export async function auditRoots(engine: AuditedEngine, options: AuditRootsOptions): Promise<AuditRecord> {
   makeFolderNow(options.folder)

@@ -3,7 +3,7 @@ import { type AuditFinding, type AuditRecord, MOST_FINDINGS } from './audit-reco
 
 type Writable<Shape> = { -readonly [Member in keyof Shape]: Shape[Member] }
 
-/** What was found in earlier ranges. */
+/** Findings of earlier ranges. */
 export type FoundBefore = Pick<AuditRecord, 'findings' | 'findingCount' | 'compared' | 'withoutRoot' | 'goodVersion'>
 
 /** Compares the roots of blocks in order, and joins successive differences into findings. */
@@ -16,7 +16,7 @@ export class FindingTracker {
   compared: number
   withoutRoot: number
 
-  /** @param before what was found before */
+  /** @param before earlier findings */
   constructor(before: FoundBefore) {
     this.#findings = before.findings.map((finding) => ({ ...finding }))
     this.#count = before.findingCount

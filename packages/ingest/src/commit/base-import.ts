@@ -32,8 +32,8 @@ export interface BaseImportParts {
 }
 
 /**
- * Fills an empty store with the state with which a source begins, and resumes an import that was cut short. Does nothing if the
- * store has the version of the state. The signal stops it after a part, and the same call resumes it.
+ * Fills an empty store with the state with which a source begins, and resumes an import that was cut short. Does
+ * nothing if the store has the version of the state. The signal stops it after a part, and the same call resumes it.
  */
 export async function importBase(parts: BaseImportParts, base: StateBase): Promise<void> {
   const { engine, source, options, filter } = parts
@@ -65,7 +65,7 @@ async function beginImport(
 ): Promise<StateImport> {
   const begun = await engine.beginImport(version, { resume: true })
   const isOther = !isMarkOfImport(begun.mark, imported)
-  if (isOther) options.onNotice?.('the import that was cut short kept another part of the state: it begins anew')
+  if (isOther) options.onNotice?.('the import that was cut short kept another part of the state: it starts over')
   const state = isOther ? await engine.beginImport(version, { resume: false }) : begun
   const begin = markOfImport(undefined, imported)
   if (begin && state.mark === undefined) await state.add([], begin)

@@ -33,7 +33,7 @@ import { ingestSource } from './ingest-source.js'
 const seed = testSeed()
 const rounds = scaledRounds(25)
 
-/** The rows of the index that say what is held, in the words of the model. */
+/** The rows of the index about holdings, in the words of the model. */
 function rowsOf(engine: StateEngineReader, version: bigint): Set<string> {
   const rows = new Set<string>()
   const text = (bytes: Uint8Array): string => bytesToHex(bytes)

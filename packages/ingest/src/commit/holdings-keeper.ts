@@ -43,7 +43,7 @@ interface ReadVersion {
 }
 
 /**
- * Derives the index of holdings from the writes of the state, and says in the store from which version on it is there.
+ * Derives the index of holdings from the writes of the state, and records in the store its first version.
  * The rows that a source has of its own index are dropped, so the index depends on nothing but the state.
  */
 export class HoldingsKeeper {
@@ -62,7 +62,7 @@ export class HoldingsKeeper {
   /**
    * Prepares versions that are to be committed.
    * @param held the store before these versions
-   * @param before is asked for what the index needs
+   * @param before is asked for the values that the index needs
    * @returns adds the changes of the index, once `before` is loaded
    */
   async prepare(

@@ -16,10 +16,10 @@ export interface IngestOptions {
   /** Last version to ingest. */
   readonly to?: bigint | undefined
   /**
-   * Range of versions with which an empty store is filled, to be joined with stores of other ranges: all blocks that begin
-   * within it. It takes the place of `from` and `to`, and needs a source that proves its versions. The store has no index
-   * of holdings and no hash of all writes, which depend on earlier versions. It has commits of the same versions however
-   * often the ingest is stopped.
+   * Range of versions with which an empty store is filled, to be joined with stores of other ranges: all blocks that
+   * begin within it. It takes the place of `from` and `to`, and needs a source that proves its versions. The store has
+   * no index of holdings and no hash of all writes, which depend on earlier versions. It has commits of the same
+   * versions however often the ingest is stopped.
    */
   readonly range?: { readonly from: bigint; readonly to: bigint } | undefined
   /** Chain id, for a source that does not carry it. */
@@ -33,7 +33,7 @@ export interface IngestOptions {
   readonly keepTransactions?: KeptParts | undefined
   /**
    * Number of versions whose whole transactions are kept, if that is more than `retain`. Transactions that are stored
-   * from now on stay in the store after their states are pruned. By default they are pruned with the state.
+   * stay in the store after their states are pruned. By default they are pruned with the state.
    */
   readonly retainTransactions?: bigint | undefined
   /**

@@ -175,7 +175,7 @@ describe('a state snapshot', () => {
 describe('another ledger', () => {
   it.each([
     ['by its accumulator', true, /differs from the ledger of the store/],
-    ['by what its version wrote', false, /differs from version \d+ of the store/],
+    ['by the writes of its version', false, /differs from version \d+ of the store/],
   ])('is refused %s', async (_, verify, message) => {
     writeBackup(chain, bed.at('backup'))
     writeBackup(new SyntheticChain({ blocks: 60, seed: 5 }), bed.at('other'))
@@ -426,7 +426,7 @@ describe('a window', () => {
     expect(turns.length).toBeGreaterThan(2)
     const left = engine.stats.mergedWrites - engine.stats.keys
     expect(turns.reduce((sum, entries) => sum + entries) + left).toBe(8_000 - 50)
-    // What was merged together is pruned together, so all of the last batch is left.
+    // Versions that were merged together are pruned together, so all of the last batch is left.
     expect(left).toBeLessThanOrEqual(1_000)
     expect([...engine.at(7_900n).scan(Buffer.from('key'))].length).toBe(50)
   })

@@ -205,7 +205,8 @@ class Ingest {
   }
 
   /**
-   * Adds a version to the batch. A full batch is committed before a new block, an overfull one in the middle of a block.
+   * Adds a version to the batch. A full batch is committed before a new block, an overfull one in the middle of a
+   * block.
    * @param mark mark of the source after the newest version of the batch
    */
   async #take(record: LedgerVersion, transactions: TransactionKeeper, mark: Uint8Array | undefined): Promise<void> {
@@ -313,7 +314,7 @@ class Ingest {
   }
 
   /**
-   * Adds to the versions of a batch what the ledger keeps with them: transactions, what the slice leaves out, ends of
+   * Adds to the versions of a batch the store's own records: transactions, counts of omitted writes, ends of
    * epochs, and writes that were pending.
    */
   async #completeWrites(

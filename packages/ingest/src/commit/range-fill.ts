@@ -7,8 +7,8 @@ import type { IngestOptions, KeptParts } from './ingest-options.js'
 const KEPT: readonly KeptParts[] = ['none', 'summary', 'whole']
 
 /**
- * Bounds of a store that is filled with the blocks that begin in a range of versions, so that ranges which follow each other
- * have each block once. The mark of the store says with which accumulator of the ledger it begins.
+ * Bounds of a store that is filled with the blocks that begin in a range of versions, so that ranges which follow each
+ * other have each block once. The mark of the store says with which accumulator of the ledger it begins.
  */
 export class RangeFill {
   readonly #source: LedgerSource
@@ -59,7 +59,7 @@ export class RangeFill {
     return this.#from
   }
 
-  /** What the mark of the store says of the range. */
+  /** The range in the mark of the store. */
   get mark(): RangeOfLedger | undefined {
     return this.#mark
   }
@@ -74,7 +74,10 @@ export class RangeFill {
     return this.#from > 0n && this.#kept === parts
   }
 
-  /** Whether the range begins with a version. @throws `invalid_argument` if the source proves nothing, or has no block in the range */
+  /**
+   * Whether the range begins with a version. @throws `invalid_argument` if the source proves nothing, or has no block
+   * in the range
+   */
   beginsWith({ version, block }: LedgerVersion): boolean {
     const { mark } = this.#source
     if (!mark) throw rangeErrors.noProofs(this.#source.position)

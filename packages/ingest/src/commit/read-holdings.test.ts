@@ -1,4 +1,4 @@
-// What the reads of `ledger` find in the index of holdings, compared with a plain model of random ledgers.
+// Reads of the index of holdings by `ledger`, compared with a plain model of random ledgers.
 import { addressToLongHex, isLedgerStateError, parseAddress } from '@ledger-state/core'
 import { createMemoryEngine, engineToAsync, type StateWriter } from '@ledger-state/engine'
 import { delayState } from '@ledger-state/engine/testing/delayed-state'
@@ -252,7 +252,7 @@ describe('holdings', () => {
         continue
       }
       const { oldestVersion, latestVersion } = engine.ledger!
-      // What is left out was cut off, or is below the window.
+      // The omitted ones were cut off, or are below the window.
       const left = expected.filter(
         (one) => !seen.some((other) => JSON.stringify(texts(one)) === JSON.stringify(texts(other))),
       )

@@ -31,7 +31,7 @@ async function ingest(engine: StateWriter, location: string, options: IngestOpti
   }
 }
 
-/** The transactions that a store has for its versions, from one on. */
+/** The transactions that a store has for its versions since one of them. */
 function keptFrom(engine: StateWriter, first: number) {
   return Array.from({ length: LAST + 1 - first }, (_, at) => {
     const version = BigInt(first + at)

@@ -126,7 +126,7 @@ export class TransactionKeeper {
     return sent !== undefined && slice.hasAccount(sent.sender)
   }
 
-  /** If a truncation cut a block of transactions, its rest must not stand for the versions that follow. */
+  /** If a truncation cut a block of transactions, its rest must not count for the versions that follow. */
   #cutEarlier(version: bigint): readonly Write[] {
     if (this.#isEarlierCut || !this.#isWhole) return NOTHING
     this.#isEarlierCut = true

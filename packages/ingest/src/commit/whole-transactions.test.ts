@@ -81,7 +81,7 @@ describe('whole transactions', () => {
     }
   })
 
-  it('continue without being asked, also after a restart, and leave with the window', async () => {
+  it('continue without being asked, even after a restart, and leave with the window', async () => {
     writeBackup(chain, bed.at('backup'))
     const engine = await bed.open('store', { memtableBytes: 0 })
     await ingest(engine, bed.at('backup'), { ...WHOLE, to: 50n })
@@ -160,7 +160,7 @@ describe('whole transactions', () => {
     }
   })
 
-  it('are kept by a slice if a member sent them or they changed one, also after a restart and a truncation', async () => {
+  it('are kept by a slice if a member sent them or they changed one, even after a restart and a truncation', async () => {
     writeBackup(chain, bed.at('backup'))
     const senders = chain.records.flatMap(({ transaction }) => {
       return transaction[0] === 0 ? [Buffer.from(transaction.subarray(1, 33)).toString('hex')] : []

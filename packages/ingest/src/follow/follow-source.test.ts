@@ -117,7 +117,7 @@ describe('following', () => {
     expect(open).toBe(0)
   })
 
-  it.each(ENDS)('believes in %s that comes three times in a row', async (_, code, opening) => {
+  it.each(ENDS)('accepts %s that comes three times in a row', async (_, code, opening) => {
     await begin()
     const openings = opening === cannotOpen ? [failing('source_failed'), opening] : [opening]
     await expect(follow(openings)).rejects.toMatchObject({ code, fields: { answers: 3 } })
@@ -132,7 +132,7 @@ describe('following', () => {
     expect(engine.ledger!.latestVersion).toBe(LAST)
   })
 
-  it('believes at once an error that a source has already seen three times', async () => {
+  it('accepts at once an error that a source has already seen three times', async () => {
     await begin()
     await expect(follow([failing('ledger_fork', -1n, 3), good])).rejects.toMatchObject({ code: 'ledger_fork' })
     expect(notices).toEqual([])
@@ -166,7 +166,7 @@ describe('following', () => {
     await expect(follow([contradicting], { chainId: 4 })).rejects.toMatchObject({ code: 'chain_id_mismatch' })
   })
 
-  it('ends without an error when it is stopped, also while it pauses or the source is opened', async () => {
+  it('ends without an error when it is stopped, even while it pauses or the source is opened', async () => {
     const stop = new AbortController()
     const stopping: Opening = () => {
       stop.abort()

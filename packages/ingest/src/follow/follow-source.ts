@@ -14,7 +14,7 @@ export interface FollowOptions extends IngestOptions {
 
 /**
  * Ingests a live source, as `ingestSource` does, until it is stopped. After an answer that ends an ingest, such as one
- * that shows another chain or a fork, the source is opened anew. A failure is thrown only after three answers in a row
+ * that shows another chain or a fork, the source is opened again. A failure is thrown only after three answers in a row
  * have shown it; a commit in between restarts the count. Closes the sources, and leaves the store open.
  * @param source an open source; `reopen` opens it again
  * @throws failures of the store at once; failures of the source once three answers in a row have shown them

@@ -11,7 +11,9 @@ import { indexStore } from './index-store.js'
 
 const seed = testSeed()
 
-/** All entries of a version, as texts; without the notes of what ended, which a copy has for its own window only. */
+/**
+ * All entries of a version, as texts; without the notes of ended holdings, which a copy has only for its own window.
+ */
 function contentAt(engine: StateEngineReader, version: bigint): string[] {
   const isKept = (key: Uint8Array): boolean => !isHoldingsKey(key) || (key[1]! !== 0x13 && key[1]! !== 0x14)
   const texts: string[] = []
@@ -21,7 +23,7 @@ function contentAt(engine: StateEngineReader, version: bigint): string[] {
   return texts
 }
 
-it('a copy has the index that an ingest would have written, also if it is cut short and resumed', async () => {
+it('a copy has the index that an ingest would have written, even if it is cut short and resumed', async () => {
   const random = createRandom(seed)
   for (let round = 0; round < 10; round++) {
     const { versions } = randomHoldings(random, 40)

@@ -10,8 +10,8 @@ import { ownIndexKeys } from '@ledger-state/records/transaction-group'
 const MOST_BLOCKS = 128
 
 /**
- * The writes that delete retained transactions of versions below `oldest`, and say what is left. A block that has a
- * later version, too, stays.
+ * The writes that delete retained transactions of versions below `oldest`, and record the remaining ones. A block that
+ * has a later version, too, stays.
  */
 export async function expiredTransactions(held: AsyncStateSnapshot, oldest: bigint): Promise<readonly Write[]> {
   const view = held.at()

@@ -1,6 +1,6 @@
 import type { AsyncStateWriter, StateWriter } from '@ledger-state/engine'
 
-/** Entries that are pruned in one turn while no commit waits, in some 20 ms. */
+/** Entries that are pruned in one turn while no commit waits, in about 20 ms. */
 export const PRUNE_TURN_ENTRIES = 10_000
 
 /** Callback for metrics about turns of pruning. */

@@ -11,7 +11,7 @@ const endings = madeEndings(80).map(signedLedgerInfo)
 const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
 const ALL = { lastEpoch: 79n, maxBytes: 1e9 }
 
-/** A store that keeps the ends of epochs from an epoch on. */
+/** A store that keeps the epoch changes since an epoch. */
 async function storeFrom(first: number) {
   const engine = createMemoryEngine()
   const writes = endings.slice(first).map((bytes, at): Write => {

@@ -262,7 +262,7 @@ describe('a store', () => {
     expect(await keptEpochs(engine)).toEqual(epochs(Number(signed.epoch)))
   })
 
-  it('that is cut off at a version which ends of epochs alone signed is proven on from the newest that a backup brought', async () => {
+  it('that is cut off at a version which only epoch changes signed is proven again since the newest one of a backup', async () => {
     const engine = await bed.open('store')
     await ingest(engine, writeChain('part', shared), { waypoints: [waypoint] })
     await ingest(engine, node.url)

@@ -221,7 +221,7 @@ describe('an ingest that keeps a slice', () => {
     }
   })
 
-  it('of a state that was cut short begins anew if another slice is asked for', async () => {
+  it('of a state that was cut short starts over if another slice is asked for', async () => {
     const first = await wholeOf([chainOfObjects(4)])
     const open = async () => stateSource(first, 0n, [])
     const slice = createMemoryEngine()
@@ -233,7 +233,7 @@ describe('an ingest that keeps a slice', () => {
     await expect(ingestSource(slice, await open())).rejects.toMatchObject({ code: 'slice_mismatch' })
     const notices: string[] = []
     await ingestSource(slice, await open(), { ...only('0xb1'), onNotice: (message) => notices.push(message) })
-    expect(notices[0]).toBe('the import that was cut short kept another part of the state: it begins anew')
+    expect(notices[0]).toBe('the import that was cut short kept another part of the state: it starts over')
     expect(readSlice(createLedger(slice).at().view)).toMatchObject({ digest: sliceDigest(only('0xb1').only.spec) })
   })
 

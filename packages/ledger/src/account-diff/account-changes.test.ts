@@ -18,7 +18,7 @@ import {
 } from '../index.js'
 import { createLedger } from '../state/create-ledger.js'
 
-/** Everything that an account holds, by what it is. */
+/** Everything that an account holds, by kind. */
 function contents(state: LedgerState, address: Uint8Array): Map<string, string> {
   const found = new Map<string, string>()
   for (const { name, bytes } of listAccountModules(state, address)) found.set(`module ${name}`, bytesToHex(bytes))

@@ -63,7 +63,7 @@ export interface AccountChangesOptions extends ListOptions {
   readonly assets?: readonly Uint8Array[] | undefined
 }
 
-/** State keys that one page looks at, in some 6 ms. Most of an account stays as it is. */
+/** State keys that one page looks at, in about 6 ms. Most of an account stays as it is. */
 const MOST_SCANNED_KEYS = 1_000
 
 const OBJECT_GROUP = parseStructTag('0x1::object::ObjectGroup')
@@ -77,8 +77,8 @@ const COIN_STORE_PATH = pathOf(resourceKey(NATIVE_METADATA, parseStructTag('0x1:
  * are compared one by one. The primary stores of the chain's own asset and of `assets` come first; the primary store of
  * a coin follows its coin store. Other fungible assets leave no trace in the account. `limit` counts state keys that
  * changed; a page ends sooner if much is unchanged.
- * @throws `version_not_found` and `version_pruned` for `from`; (the iteration) `stored_data_invalid` if a group cannot be
- *   read
+ * @throws `version_not_found` and `version_pruned` for `from`; (the iteration) `stored_data_invalid` if a group cannot
+ *   be read
  */
 export function listAccountChanges(
   state: LedgerState,

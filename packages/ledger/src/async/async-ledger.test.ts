@@ -85,8 +85,8 @@ describe('a read over an async engine', () => {
       await engine.commit([{ version, block, writes: items(Number(version)) }], { chainId: 4 })
       const [answer, rounds] = await ask(readItem)
       expect(answer).toBe(itemOf(Number(version)))
-      // The rounds are: the snapshot; the item at its version, and at the same time whether the modules still stand.
-      // That may come last.
+      // The rounds are: the snapshot; the item at its version, and at the same time whether the modules are still
+      // current. That may come last.
       expect(rounds).toBeLessThanOrEqual(3)
       expect(await ask(readItem)).toEqual([answer, 1])
     }
@@ -140,11 +140,11 @@ describe('a read over an async engine', () => {
     expect(await large.ask(readOwner)).toEqual([5n, 1])
     const deep = asyncOver(await begin(), { maxRounds: 3 })
     await expect(deep.ask(readItem)).rejects.toMatchObject({ code: 'read_too_large' })
-    // What a refused read loaded is kept, so the next read gets further.
+    // The values that a refused read loaded are kept, so the next read gets further.
     await expect(deep.ask(readItem)).resolves.toEqual([itemOf(7), expect.any(Number)])
   })
 
-  it('reads modules anew that were evicted or upgraded', async () => {
+  it('reads modules again that were evicted or upgraded', async () => {
     const engine = await begin()
     const { ask } = asyncOver(engine, { moduleCacheBytes: 500 })
     await ask(readItem)

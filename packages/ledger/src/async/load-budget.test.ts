@@ -37,7 +37,7 @@ async function largeItems() {
   return { state, keys, counts }
 }
 
-/** Reads many keys as a batch does: an item that is absent fails alone. */
+/** Reads many keys as a batch does: only an item that is absent fails. */
 function lengthsOf(ledger: Ledger, keys: readonly Uint8Array[]): (number | undefined)[] {
   return keys.map((key) => {
     try {

@@ -158,7 +158,7 @@ describe('the history of a balance', () => {
     )
   })
 
-  it('is the same in pages of any size, from the oldest on, and between any two versions', async () => {
+  it('is the same in pages of any size, in ascending order, and between any two versions', async () => {
     const version = fc.option(fc.bigInt(0n, 40n), { nil: undefined })
     const range = fc.record({ from: version, to: version, limit: fc.integer({ min: 1, max: 5 }) })
     await fc.assert(

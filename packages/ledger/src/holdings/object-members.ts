@@ -66,7 +66,7 @@ export interface CollectionData {
   readonly maximum: bigint | undefined
   /** Tokens that were ever minted. */
   readonly minted: bigint | undefined
-  /** Undefined if it is no collection of `0x4::aptos_token`, which alone says so. */
+  /** Undefined if it is no collection of `0x4::aptos_token`; no other kind says so. */
   readonly isDescriptionMutable: boolean | undefined
   readonly isUriMutable: boolean | undefined
 }

@@ -16,7 +16,7 @@ export interface RowRange {
 
 /** Rows that one step reads at most. */
 const MOST_ROWS = 64
-/** Versions of the first step backwards; the next ones grow or shrink with what they find. */
+/** Versions of the first step backwards; the next ones grow or shrink with their findings. */
 const FIRST_STEP = 1_024n
 const GROWTH = 8n
 

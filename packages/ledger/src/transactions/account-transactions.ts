@@ -16,7 +16,8 @@ export interface AccountTransactionsOptions {
 
 /**
  * The transactions of a sender that have sequence numbers from `start` to `start + limit - 1`, in order.
- * @throws `version_pruned` if the transaction with the sequence number `start` is pruned, or a slice does not have all of them
+ * @throws `version_pruned` if the transaction with the sequence number `start` is pruned, or a slice does not have all
+ * of them
  */
 export function* accountTransactions(
   state: LedgerState,
@@ -52,7 +53,7 @@ function sequenceNumberOf(state: LedgerState, address: Uint8Array): bigint {
   }
 }
 
-/** What is said of a transaction in a list of summaries. */
+/** A transaction in a list of summaries. */
 export interface TransactionSummary extends SentTransaction {
   readonly version: bigint
   readonly hash: Uint8Array
@@ -60,7 +61,7 @@ export interface TransactionSummary extends SentTransaction {
 
 /** Part of the transactions of a sender, and the most of them. */
 export interface SummariesOptions {
-  /** First version. The oldest summaries from there on are listed. */
+  /** First version. The oldest summaries since then are listed. */
   readonly startVersion?: bigint | undefined
   /** Last version, if `startVersion` is not given. The newest summaries up to there are listed. */
   readonly endVersion?: bigint | undefined

@@ -36,8 +36,8 @@ export interface EventsOptions {
 }
 
 /**
- * Events of a stream from `start` on, in order. By default, a stream that was cut by pruning begins with its oldest
- * event of the window.
+ * Events of a stream in order, beginning with `start`. By default, a stream that was cut by pruning begins with its
+ * oldest event of the window.
  * @throws `version_pruned` if the event `start` is pruned, or a slice does not have all events of the stream
  */
 export function* streamEvents(
@@ -81,7 +81,7 @@ export function* eventsAtVersion(state: LedgerState, version: bigint): Generator
   if (stored) yield* eventsIn(state, version, stored)
 }
 
-/** The events of what the store keeps of the transaction of a version. */
+/** The events in the kept transaction of a version. */
 export function* eventsIn(
   state: LedgerState,
   version: bigint,

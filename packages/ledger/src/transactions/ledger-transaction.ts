@@ -26,7 +26,8 @@ export interface LedgerTransaction {
   toBcs(): Uint8Array
   /**
    * The proof of the transaction, without ends of epochs.
-   * @throws `version_truncated`; `stored_data_invalid`; `verification_failed` if what the store has does not fit together
+   * @throws `version_truncated`; `stored_data_invalid`; `verification_failed` if what the store has does not fit
+   * together
    */
   prove(): FoundProof<TransactionProof>
 }
@@ -117,7 +118,7 @@ function withStateValues({ transactions }: LedgerState, version: bigint, writeSe
   return withValues(writeSet, (key) => view.get(key))
 }
 
-/** What renders the values of a version. */
+/** Renders the values of a version. */
 export function renderContextAt(state: LedgerState, version: bigint): RenderContext {
   const { types, views, modules } = state.source
   const view = state.transactions.renderingViewAt(version)

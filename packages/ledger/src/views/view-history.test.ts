@@ -102,7 +102,7 @@ function knownOf(changes: Iterable<Change<ViewAnswer>>): (Seen | 'unknown')[] {
   return known
 }
 
-/** What a read says, or that it is pruned. */
+/** The result of a read, or that it is pruned. */
 async function orPruned<T>(read: () => T | Promise<T>): Promise<T | 'pruned'> {
   try {
     return await read()
@@ -257,7 +257,7 @@ describe('the history of a view', () => {
     }
   })
 
-  it('is the same in pages of any size, from the oldest on, and between any two versions', async () => {
+  it('is the same in pages of any size, in ascending order, and between any two versions', async () => {
     const version = fc.option(fc.bigInt(0n, 30n), { nil: undefined })
     const range = fc.record({ from: version, to: version, limit: fc.constantFrom(1, 2, 7, 1_000) })
     await fc.assert(
@@ -473,7 +473,10 @@ describe('the history of a view', () => {
     const held = fc
       .tuple(fc.constantFrom(...HOLDERS.slice(0, 2)), fc.option(fc.nat(3), { freq: 1 }))
       .map(([holder, value]): Write => [resourceKey(holder, HELD), value === null ? null : u64(value)])
-    /** The program is published again now and then, so that a view that reads an absent value reads something that was written. */
+    /**
+     * The program is published again now and then, so that a view that reads an absent value reads something that was
+     * written.
+     */
     const program = fc.constant(GENESIS.find(([key]) => bytesToHex(key) === bytesToHex(moduleKey(PROGRAM, 'main')))!)
     const one = fc.oneof({ weight: 3, arbitrary: held }, program)
     const histories = fc.array(fc.array(one, { maxLength: 1 }), { minLength: 6, maxLength: 24 })
@@ -492,7 +495,10 @@ describe('the history of a view', () => {
       return { changes, cursor: history.cursor, complete: history.complete, oldest: ledger.info!.oldestVersion }
     }
 
-    /** A page over an async ledger has to be as before the prune or as after it; of a state that is not renewed, it may be refused. */
+    /**
+     * A page over an async ledger has to be as before the prune or as after it; of a state that is not renewed, it may
+     * be refused.
+     */
     async function expectWhole(engine: StateWriter, moment: PruneMoment, seed: number, asked: Asked): Promise<void> {
       const before = readPage(createLedger(engine), asked)
       const state = delayState(pruneWhileRead(engine, moment), { random: createRandom(seed) })
@@ -558,7 +564,8 @@ describe('the history of a view', () => {
       ]
       versions[5] = [[other, null]]
       versions[13] = [[one, null]]
-      // The view reads the other key only if the first has a value, so its writes are searched for from version 13 on downwards.
+      // The view reads the other key only if the first has a value, so its writes are searched for downwards from
+      // version 13.
       const asked = { request: call('either', '0xa1', '0xa2'), options: { from: 4n, ...more } }
       for (let questions = 0; questions < 30; questions++) {
         const moment = { questions, retainVersions: 8n, isRenewed: questions % 3 > 0 }

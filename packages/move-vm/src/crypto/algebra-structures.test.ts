@@ -146,7 +146,7 @@ describe('the encoding', () => {
     )
   })
 
-  it('of a hash to the curve is that of the library, also with an empty tag', () => {
+  it('of a hash to the curve is that of the library, even with an empty tag', () => {
     const { G1, G2 } = bls12_381
     const message = new TextEncoder().encode('a message')
     const tag = new TextEncoder().encode('a tag')

@@ -105,7 +105,7 @@ describe('multi_ed25519', () => {
     expect(isMultiEd25519Signature(signed([0, 1], [0xe0, 0, 0, 0]), key, message)).toBe(false)
   })
 
-  it('reads the threshold in the second form of a key alone', () => {
+  it('reads the threshold only in the second form of a key', () => {
     const withThreshold = (threshold: number) => concatBytes(keys, Uint8Array.of(threshold))
     expect([0, 1, 3, 4].map((one) => isMultiEd25519Key(withThreshold(one)))).toEqual([false, true, true, false])
     expect([0, 1, 3, 4].map((one) => areEd25519Keys(withThreshold(one)))).toEqual([true, true, true, true])
@@ -118,7 +118,7 @@ describe('multi_ed25519', () => {
 })
 
 describe('secp256k1', () => {
-  it('finds the key of a signature, also with a high s', () => {
+  it('finds the key of a signature, even with a high s', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), fc.boolean(), (hash, isHigh) => {
         const { secretKey } = secp256k1.keygen()

@@ -84,7 +84,7 @@ export class LoadedModuleCache {
     this.#byRevision.set(name, module, sizeOf(module))
   }
 
-  /** Counts the heap bytes of a module anew, after code of it was compiled. */
+  /** Counts the heap bytes of a module again, after code of it was compiled. */
   recount(module: LoadedModule): void {
     const names = this.#names.get(module)
     if (!names) return

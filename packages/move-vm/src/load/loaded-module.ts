@@ -89,7 +89,7 @@ export class LoadedModule {
     else this.#structHandles.set(module, new Map([[handle.name, handle]]))
   }
 
-  /** What the module says of a struct that its code names. */
+  /** Facts about a struct that the code of a module names. */
   structHandle({ module, name }: StructName): StructHandle | undefined {
     return this.#structHandles.get(module)?.get(name)
   }

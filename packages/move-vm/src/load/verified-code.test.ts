@@ -15,7 +15,7 @@ import { VmFault } from '../faults/vm-fault.js'
 import { createVm } from '../index.js'
 import { LoadedModule } from './loaded-module.js'
 
-// A function for each rule that breaks it, and one beside it that does not.
+// For each rule, a function that breaks it and one that does not.
 
 const U64: SignatureToken = { kind: 'u64' }
 const U8: SignatureToken = { kind: 'u8' }
@@ -248,7 +248,7 @@ const RULES: Readonly<
     refused: { locals: [T], code: [ret] },
     why: /type parameter 0 of 0/,
   },
-  'closures have the abilities of what they capture, and are stored only if their function lasts': {
+  'closures have the abilities of their captured values, and are stored only if their function lasts': {
     accepted: { results: [closure(7)], code: [['pack_closure', { name: 'lasting_one' }, 0], ret] },
     refused: { results: [closure(7)], code: [['pack_closure', { name: 'one' }, 0], ret] },
     why: /an operand of another type/,
@@ -418,7 +418,7 @@ const RULES: Readonly<
     },
     why: /a mutable reference to a borrowed value/,
   },
-  'an element is not borrowed mutably beside another': {
+  'an element is not borrowed mutably while another is': {
     accepted: {
       parameters: [immutable(NUMBERS)],
       code: [

@@ -168,7 +168,7 @@ describe('snapshots as old modules stored them', () => {
   })
 
   // The framework's own declarations say that these always abort, whatever the snapshot holds.
-  it('are not copied, joined or made anew, as the framework says', () => {
+  it('are not copied, joined or made again, as the framework says', () => {
     const state = stateWith('Token #7', (bytes) => bytes)
     const vm = createVm()
     const call = (name: string, ...args: Uint8Array[]) => callView(vm, state, `token::${name}`, args)

@@ -1,7 +1,7 @@
 import { ByteReader, isLedgerStateError } from '@ledger-state/core'
 
 // The configuration of consensus on chain, read as far as one question needs it. It is an enum of versions: each has an
-// algorithm, and from the third version on the configuration of validator transactions.
+// algorithm, and since the third version the configuration of validator transactions.
 
 const FIRST_WITH_TRANSACTIONS = 2
 const LATEST_VERSION = 4

@@ -37,7 +37,7 @@ function areEqual<T>(left: readonly T[], right: readonly T[]): boolean {
   return left.length === right.length && left.every((item, index) => item === right[index])
 }
 
-/** Calls the function that the last argument names, in place of the native. */
+/** Calls the function that the last argument names, instead of the native. */
 const dispatch: Native = (context, args) => {
   context.charge(PRICE)
   const target = functionAt(context, args.at(-1))

@@ -489,7 +489,7 @@ describe.skipIf(!hasSharedData).each([
       structs([scalar(4), scalar(1)]),
     )
     expect(bed.results(name('point_equals'), [], point(six), point(all))).toEqual([true])
-    // The handle stays, and the point that it stands for changes.
+    // The handle stays, and its point changes.
     expect(bed.results(name('point_add_internal'), [], point(two), point(one), true)).toEqual([two])
     expect(bed.results(name('point_equals'), [], point(two), point(three))).toEqual([true])
     expect(bed.results(name('point_decompress_internal'), [], bytes(1))).toEqual([2n ** 64n - 1n, false])

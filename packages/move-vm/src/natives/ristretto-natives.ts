@@ -68,7 +68,7 @@ function keep(context: NativeContext, point: RistrettoPoint): readonly Value[] {
   return [points.length - 1]
 }
 
-/** Keeps a point, under a new handle or in place of another point. */
+/** Keeps a point, under a new handle or instead of another point. */
 function keepAt(
   context: NativeContext,
   handle: Value,

@@ -7,9 +7,9 @@ import { callView, TestState } from '../../testing/test-state.js'
 import { createVm } from '../index.js'
 
 // Random code, much of which the verifier refuses: references that are returned, kept in locals and lent, values moved
-// while they are borrowed, and instructions that take anything. An interpreter whose values know their types runs the same
-// code. Whenever the vm answers with results, that interpreter must have met no operand of another type, and its results
-// must be the same. If the verifier has accepted the code, no check at run time may find a fault in it.
+// while they are borrowed, and instructions that take anything. An interpreter whose values know their types runs the
+// same code. Whenever the vm answers with results, that interpreter must have met no operand of another type, and its
+// results must be the same. If the verifier has accepted the code, no check at run time may find a fault in it.
 
 const ROUNDS = isSlowRun ? 20_000 : 600
 const FUNCTIONS = 5
@@ -64,7 +64,7 @@ interface Place {
 
 /** Code met an operand of another type than its instruction takes. */
 class IllTyped extends Error {}
-/** Code ended in a fault that verified code can meet, or in a read of what is gone. */
+/** Code ended in a fault that verified code can meet, or in a read of a value that is gone. */
 class Faulted extends Error {}
 
 const MAX = { u64: 2n ** 64n - 1n, u8: 255n } as const

@@ -631,7 +631,7 @@ describe('code that no verifier lets pass', () => {
     'a local that is not there': [['copy_loc', 9], ['ret']],
     'an entry that is not there': [['ld_const', 77], ['ret']],
     'a moved local': [['move_loc', 0], ['pop'], ['move_loc', 0], ['ret']],
-    'a reference to what was moved': [['mut_borrow_loc', 0], ['move_loc', 0], ['pop'], ['read_ref'], ['ret']],
+    'a reference to a moved value': [['mut_borrow_loc', 0], ['move_loc', 0], ['pop'], ['read_ref'], ['ret']],
     'no code': [],
   }
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { callView, TestState } from '../../testing/test-state.js'
 import { createVm } from '../index.js'
 
-// Code that a verifier refuses because a reference outlives what it points at, or stands where a value should. No such
+// Code that a verifier refuses because a reference outlives its target, or is in the place of a value. No such
 // reference may show a value of another type.
 
 const U64: SignatureToken = { kind: 'u64' }
@@ -22,7 +22,7 @@ const LEAK: AssembledFunction = {
   isView: false,
   code: [['ld_u64', 7], ['st_loc', 0], ['mut_borrow_loc', 0], ['ret']],
 }
-/** Adds 1 to what a reference points at; its first parameter lies where the leaked local lay. */
+/** Adds 1 to the target of a reference; its first parameter lies where the leaked local lay. */
 const ADD: AssembledFunction = {
   name: 'add_one',
   parameters: [BOOL, R],

@@ -39,7 +39,7 @@ const FREE_HEAP_PER_BYTE = 16
 const KEPT = { moduleBytes: 32 << 20, types: 4_096, functions: 8_192 } as const
 
 /**
- * Thrown if the state of the run has another version of a module than the world. The run begins anew, in another world.
+ * Thrown if the state of the run has another version of a module than the world. The run starts over, in another world.
  */
 export class StaleWorld {}
 
@@ -55,7 +55,7 @@ export class World {
   readonly #natives: ReadonlyMap<string, Native>
   readonly #modules = new Map<string, ModuleInstance>()
   #functions = 0
-  /** Heap bytes of all modules; undefined if they have to be counted anew. */
+  /** Heap bytes of all modules; undefined if they have to be counted again. */
   #heapBytes: number | undefined
   /** The function that is being compiled, for the run that uses the world. */
   #compiling:
@@ -122,7 +122,7 @@ export class World {
     return this.#heapBytes
   }
 
-  /** Counts the heap bytes of a module anew, after code or types of it were made. */
+  /** Counts the heap bytes of a module again, after code or types of it were made. */
   recount(loaded: LoadedModule): void {
     this.#heapBytes = undefined
     this.#cache.recount(loaded)

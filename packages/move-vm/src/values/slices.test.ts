@@ -29,7 +29,7 @@ function randomValue(random: Random, level = 0): Value {
     : new VectorValue([new StructValue(0, parts()), ...parts()])
 }
 
-/** What a value is, as a text; containers that occur in `known` are marked. */
+/** A value as a text; containers that occur in `known` are marked. */
 function toText(value: Value, known: ReadonlySet<object> = new Set()): string {
   if (typeof value === 'object' && known.has(value)) return 'shared'
   if (value instanceof ByteVector) return `<${value.view().join()}>`

@@ -2,7 +2,7 @@ import type { Block } from './control-flow.js'
 import { traversalOf } from './traversal.js'
 import type { VerifierMeter } from './verifier-meter.js'
 
-/** What an analysis knows of code at each offset: a state. States are never changed once they are returned. */
+/** The knowledge of an analysis at each offset of code: a state. States are never changed once they are returned. */
 export interface Analysis<State> {
   /** The state after a block that begins with `state`. @throws VmFault */
   execute(state: State, block: Block): Generator<void, State, void>

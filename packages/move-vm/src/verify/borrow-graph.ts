@@ -80,8 +80,8 @@ export class BorrowGraph {
   }
 
   /**
-   * Whether a reference is borrowed as a whole, or by a path that begins with a label. Without a label, any path counts;
-   * with the empty one, none does. With `onlyMutably`, borrows by immutable references do not count.
+   * Whether a reference is borrowed as a whole, or by a path that begins with a label. Without a label, any path
+   * counts; with the empty one, none does. With `onlyMutably`, borrows by immutable references do not count.
    */
   isBorrowed(id: number, label?: string, onlyMutably = false): boolean {
     for (const [child, { edges }] of this.#node(id).borrowedBy) {
@@ -141,7 +141,7 @@ export class BorrowGraph {
     this.#edges += edges.size
   }
 
-  /** Removes a reference. What borrowed from it borrows from what it borrowed from. */
+  /** Removes a reference. Its borrowers then borrow from its lenders. */
   release(id: number): void {
     const { borrowedBy, borrowsFrom } = this.#node(id)
     this.#nodes.delete(id)

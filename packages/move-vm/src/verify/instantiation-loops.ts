@@ -9,9 +9,9 @@ const STEP = 256
 
 /**
  * Expects that no generic functions of a module call each other with ever larger type arguments, as `f<T>` that calls
- * `f<vector<T>>` does. The nodes of a graph are the type parameters of functions. A call has an edge from each type parameter
- * of the caller to those of the called function whose argument contains it; it grows unless the argument is the type
- * parameter itself. No cycle may have an edge that grows. It yields the work of the next step.
+ * `f<vector<T>>` does. The nodes of a graph are the type parameters of functions. A call has an edge from each type
+ * parameter of the caller to those of the called function whose argument contains it; it grows unless the argument is
+ * the type parameter itself. No cycle may have an edge that grows. It yields the work of the next step.
  * @throws VmFault
  */
 export function* verifyInstantiations(code: ModuleCode): Generator<number, void, void> {
@@ -109,7 +109,7 @@ class Graph {
 /** Tarjan's algorithm, without recursion: an edge that grows must lead to another strongly connected component. */
 function* expectNoGrowth(graph: Graph, nodes: number): Generator<number, void, void> {
   yield nodes
-  /** Order of discovery, from 1 on. */
+  /** Order of discovery, beginning with 1. */
   const orders = new Uint32Array(nodes)
   const lows = new Uint32Array(nodes)
   const components = new Uint32Array(nodes)

@@ -1,13 +1,13 @@
 import { malformedCode } from '../faults/vm-fault.js'
 import { BorrowGraph, type GraphMeter, globalLabel, localLabel } from './borrow-graph.js'
 
-/** An operand or local that is no reference. References are numbers from 0 on. */
+/** An operand or local that is no reference. References are numbers, beginning with 0. */
 export const NO_REFERENCE = -1
 
 /** Whether a type is a reference, and which. */
 export type ReferenceKind = 'mutable' | 'immutable' | undefined
 
-/** All references of a function at one place of its code: those in locals, those on the stack, and what they borrow. */
+/** All references of a function at one place of its code: those in locals, those on the stack, and their borrows. */
 export class ReferenceState {
   readonly locals: Int32Array
   readonly graph: BorrowGraph

@@ -237,7 +237,7 @@ export class ViewAttempt {
     }
   }
 
-  /** Reads an argument; undefined if it is plain, and so decoded at the end. */
+  /** Reads an argument; undefined if it is plain, because it is then decoded at the end. */
   #readArgument(index: number): ReadArgument | undefined {
     const type = this.#target!.parameters[index]!
     if (isPlainArgument(type)) return undefined

@@ -3,7 +3,7 @@ import type { WorldPool } from '../run/world-pool.js'
 import { ViewAttempt, type ViewParts } from './view-attempt.js'
 import type { ViewOutcome, ViewProgress, ViewRun } from './view-call.js'
 
-/** A view. It begins anew if the world that it was given has other modules than its state. */
+/** A view. It starts over if the world that it was given has other modules than its state. */
 export class ViewExecution implements ViewRun {
   readonly #parts: ViewParts
   readonly #pool: WorldPool

@@ -143,8 +143,8 @@ export async function historyPage(
 }
 
 /**
- * Reads a page of what versions wrote. All of the versions must be above the oldest of the ledger, and none above its
- * latest.
+ * Reads a page of the writes of versions. All of the versions must be above the oldest of the ledger, and none above
+ * its latest.
  */
 export async function versionsPage(
   servers: Servers,

@@ -8,7 +8,7 @@ const SMALL_VALUE = (name: string) => `CASE WHEN octet_length(${name}) <= ${MOST
 
 /**
  * Looks keys up. $1 hashes, $2 versions. It answers a row for each key that was written, with its place in the
- * question, counted from 1. Rows of larger values have the version alone: the answers of one statement, 500 at most,
+ * question, counted from 1. Rows of larger values have only the version: the answers of one statement, 500 at most,
  * are held in memory, and later statements of the connection wait for them.
  */
 export const LOOK_UP = `
@@ -38,7 +38,7 @@ WHERE found.value IS NOT NULL`
 
 /**
  * Looks one key up. $1 hash, $2 version, $3 place. Citus plans it once, for any shard. It answers the row of `LOOK_UP`,
- * also for a deletion.
+ * even for a deletion.
  */
 export const LOOK_UP_ONE = `
 SELECT $3::bigint AS place, version, ${SMALL_VALUE('value')}, value IS NULL AS is_deletion FROM ledger_state.entries

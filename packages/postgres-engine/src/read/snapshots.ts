@@ -82,7 +82,7 @@ export class Snapshots {
     if (known && isOlder(head, known)) return
     this.#confirmedAt = Math.max(this.#confirmedAt, askedAt)
     const isSame = known !== undefined && isSameLedger(known.ledger, head.ledger)
-    // The same ledger stays the same object, so that callers may keep what they derive from it.
+    // The same ledger stays the same object, so that callers may keep derived data.
     this.#head = isSame ? { ...head, ledger: known.ledger } : head
     if (!isSame) this.#options.onChange()
   }

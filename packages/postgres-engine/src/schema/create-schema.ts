@@ -80,7 +80,7 @@ async function createTables(client: Client, server: string): Promise<void> {
 
 /**
  * Setting for servers with Citus: without it, each statement that we gave up keeps a session of the coordinator until
- * the worker answers (measured with a stopped worker). Citus runs on Linux alone; servers elsewhere may refuse the
+ * the worker answers (measured with a stopped worker). Citus runs only on Linux; servers elsewhere may refuse the
  * setting.
  */
 export const END_ABANDONED_STATEMENTS = "SET client_connection_check_interval = '1s'"

@@ -1,4 +1,4 @@
-/** Most keys of a generation. Two generations together take some 20 MiB. */
+/** Most keys of a generation. Two generations together take about 20 MiB. */
 const GENERATION = 100_000
 
 /** Hashes of keys that are known to be in the store, as texts: those keys need not be inserted again. */

@@ -145,7 +145,7 @@ export class WriterSession {
         await publishWritten(client, this.server, this.#isUnsettled)
         await this.#readHead(client, askedAt)
       } else {
-        // One round in place of three.
+        // One round instead of three.
         const results = (await client.query(`${PUBLISH}; COMMIT; ${SELECT_HEAD}`)) as unknown as QueryResult<HeadRow>[]
         this.#learn(results[2]!.rows[0]!, askedAt)
       }

@@ -7,7 +7,7 @@ import { LedgerHasher } from './ledger-hasher.js'
 describe('HashBatch', () => {
   const hasher = new LedgerHasher()
 
-  it('hashes messages of any number of parts and blocks, in their order, also after it was cleared', () => {
+  it('hashes messages of any number of parts and blocks, in their order, even after it was cleared', () => {
     const part = fc.oneof(fc.uint8Array({ maxLength: 40 }), fc.uint8Array({ minLength: 100, maxLength: 1_500 }))
     const message = fc.record({
       name: fc.constantFrom('StateKey' as const, 'StateValue' as const),

@@ -44,12 +44,15 @@ const JOB_AND_RESULT = 48
 export interface LedgerHasherOptions {
   /**
    * Whether it hashes much, as the proof of a backup does. It then hashes in an arena: short bytes take 0.6 of the
-   * time, after some 10 ms for its code.
+   * time, after about 10 ms for its code.
    */
   readonly isBulk?: boolean | undefined
 }
 
-/** The hashes of one ledger: SHA3-256(SHA3-256(salt + name) || bytes). See docs/ledger-formats.md, "Hashes and commitments". */
+/**
+ * The hashes of one ledger: SHA3-256(SHA3-256(salt + name) || bytes). See docs/ledger-formats.md, "Hashes and
+ * commitments".
+ */
 export class LedgerHasher {
   readonly salt: string
   /** Seeds by name, each with space after it for the hashed bytes. */
@@ -95,7 +98,9 @@ export class LedgerHasher {
     this.#sha3Into(seeded, HASH_LENGTH + bytes.length, target, at)
   }
 
-  /** Begins a hash of bytes that come in pieces. It gives the hash after each of them, without hashing any byte again. */
+  /**
+   * Begins a hash of bytes that come in pieces. It gives the hash after each of them, without hashing any byte again.
+   */
   begin(name: HashName): RunningSha3 {
     const running = beginSha3()
     running.update(this.seed(name))

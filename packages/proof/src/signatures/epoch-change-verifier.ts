@@ -10,7 +10,7 @@ import { readClaim, type SignedPower } from './validator-set.js'
 export const ENDINGS_AT_ONCE = 64
 
 /**
- * Most keys of claims checked together that no believed set has. An ending of strangers may announce thousands of keys,
+ * Most keys of claims checked together that no trusted set has. An ending of strangers may announce thousands of keys,
  * and checking one takes 2 ms in JavaScript.
  */
 const MOST_NEW_KEYS = 64
@@ -24,7 +24,7 @@ interface VerifiedEpochChange {
 }
 
 /**
- * The validator sets that follow from trusted waypoints. An end of an epoch is believed if it has a trusted waypoint,
+ * The validator sets that follow from trusted waypoints. An end of an epoch is trusted if it has a trusted waypoint,
  * or if a quorum of the validators that the previous end announced signed it. See docs/ledger-formats.md, "Signatures".
  */
 export class EpochChangeVerifier {
@@ -61,8 +61,8 @@ export class EpochChangeVerifier {
   }
 
   /**
-   * Waypoint of the newest end of an epoch that is believed. A reader who trusts it can continue from there. Undefined
-   * before one is believed.
+   * Waypoint of the newest end of an epoch that is trusted. A reader who trusts it can continue from there. Undefined
+   * before one is trusted.
    */
   get newestWaypoint(): string | undefined {
     const info = this.#newest?.info
@@ -75,7 +75,7 @@ export class EpochChangeVerifier {
   }
 
   /**
-   * Checks the ends of successive epochs, and believes all of them or none. If signatures are checked in JavaScript,
+   * Checks the ends of successive epochs, and trusts all of them or none. If signatures are checked in JavaScript,
    * many at once take half of the time of one by one. Keys of a set are used only after the ending that announces it
    * was checked, or if they are few.
    * @returns the voting power that signed each; undefined if a waypoint verifies it
@@ -161,7 +161,7 @@ interface EpochClaim {
   readonly statement: SignedStatement
 }
 
-/** Claims of successive epochs that are checked together. The first one is of validators who are believed. */
+/** Claims of successive epochs that are checked together. The first one is of validators who are trusted. */
 class ClaimBatch {
   readonly claims: EpochClaim[] = []
   readonly #most: number

@@ -22,9 +22,9 @@ export const SUBTREE_LEAF = 1
 export const SUBTREE_INNER = 2
 
 /**
- * The part of the sparse Merkle tree of a state with all keys whose hashes agree up to a depth, in memory. It is changed
- * block by block: `put` and `remove` change leaves, and `finish` computes the hashes above them. Takes about 130 bytes a
- * key.
+ * The part of the sparse Merkle tree of a state with all keys whose hashes agree up to a depth, in memory. It is
+ * changed block by block: `put` and `remove` change leaves, and `finish` computes the hashes above them. Takes about
+ * 130 bytes a key.
  */
 export class PartTree {
   readonly #hasher: LedgerHasher
@@ -229,7 +229,7 @@ export class PartTree {
     return leaf
   }
 
-  /** Takes the removed child off the deepest node of a path. A leaf that is left alone takes the place of its parent. */
+  /** Takes the removed child off the deepest node of a path. A leaf without siblings takes the place of its parent. */
   #lift(keyHash: Uint8Array, deepest: number): void {
     const { words } = this.#arena
     let left = 0

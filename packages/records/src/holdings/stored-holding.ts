@@ -58,7 +58,9 @@ export interface CoinStore {
   readonly isFrozen: boolean
 }
 
-/** A resource group, and what the index of holdings needs of it. The object has views of the bytes of the group. */
+/**
+ * A resource group, with the members that the index of holdings needs. The object has views of the bytes of the group.
+ */
 export interface IndexedGroup {
   readonly bytes: Uint8Array
   /** Undefined if the group is no object. */

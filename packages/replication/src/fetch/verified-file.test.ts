@@ -52,7 +52,7 @@ describe('a file that is fetched in pieces with hashes', () => {
     )
   })
 
-  it('begins anew if it is longer than it should be, and leaves out bytes beyond its end', async () => {
+  it('starts over if it is longer than it should be, and leaves out bytes beyond its end', async () => {
     const [source, target] = [join(folder, 'source'), join(folder, 'target')]
     writeFileSync(source, 'abcdefghijklm')
     const file = await describeFile(source, PIECE)

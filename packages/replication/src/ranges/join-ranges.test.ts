@@ -83,7 +83,7 @@ function observerOf(onCommit: () => void): NonNullable<IngestOptions['observer']
   return { onCommit, onSourceProgress: () => {}, onPrune: () => {} }
 }
 
-/** What a store answers of the ledger: not when it wrote its own keys. */
+/** The answers of a store about the ledger; not when it wrote its own keys. */
 function answersOf(engine: StateEngineReader): unknown {
   const { oldestVersion, latestVersion } = engine.ledger!
   const name = (bytes: Uint8Array | null | undefined) => (bytes ? Buffer.from(bytes).toString('hex') : 'none')

@@ -127,7 +127,7 @@ it('a store is pushed into a folder, and fetched from it, from a web server and 
   await fetchFrom('s3://bucket/shared')
   await expectSame()
   await bucket.close()
-  // The fetched store goes on, and another push adds what is new.
+  // The fetched store goes on, and another push adds the new files.
   const writer = openStateEngine({ path: out() })
   await writer.commit(versions(300, 5), { chainId: 4 })
   await writer.close()
@@ -162,7 +162,7 @@ it('a transfer that is cut again and again, at any byte, is continued there', as
   server.close()
 })
 
-it('a fetch that was stopped is resumed at the same byte, also with another manifest', async () => {
+it('a fetch that was stopped is resumed at the same byte, even with another manifest', async () => {
   await pushSegments(at('source'), shared())
   let bytes = 0
   const stop = new AbortController()
@@ -257,7 +257,7 @@ it.each<[string, string, Answer]>([
   await expectSame()
 })
 
-it('a forged file, or manifest, is refused by name: by its hash, or by what is in it', async () => {
+it('a forged file, or manifest, is refused by name: by its hash, or by its content', async () => {
   await pushSegments(at('source'), shared())
   const honest = readFileSync(join(shared(), MANIFEST_NAME), 'utf8')
   const path = firstFile()

@@ -27,17 +27,21 @@ export interface FetchSegmentsOptions {
   readonly onProgress?: ((bytes: number, total: number) => void) | undefined
   /** Called while the complete store is checked, with the number of writes so far. */
   readonly onCheck?: ((writes: number) => void) | undefined
-  /** Called before the first file is fetched, with the bytes of all files, and of those that are missing. An error ends the call. */
+  /**
+   * Called before the first file is fetched, with the bytes of all files, and of those that are missing. An error ends
+   * the call.
+   */
   readonly onBegin?: ((bytes: number, missing: number) => Promise<void>) | undefined
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * Fetches the files that a manifest names, and makes a store of them at a path where nothing is. A file is used once its
- * length and hash are those of the manifest; the store gets its name once every block was compared with its checksum, and
- * each file with what the manifest says of it. The same call resumes one that was cut short, at the same byte.
- * @throws `store_corrupt` for a file that differs, by its name; `source_failed`; `store_not_empty`; `store_locked` while
- *   another process fetches to the same place; errors of the system, such as a full disk
+ * Fetches the files that a manifest names, and makes a store of them at a path where nothing is. A file is used once
+ * its length and hash are those of the manifest; the store gets its name once every block was compared with its
+ * checksum, and each file with its facts in the manifest. The same call resumes one that was cut short, at the same
+ * byte.
+ * @throws `store_corrupt` for a file that differs, by its name; `source_failed`; `store_not_empty`; `store_locked`
+ *   while another process fetches to the same place; errors of the system, such as a full disk
  */
 export async function fetchSegments(
   files: SharedFiles,
@@ -58,7 +62,7 @@ export async function fetchSegments(
   }
 }
 
-/** Removes what an earlier call fetched by another manifest, and what it made of its files. */
+/** Removes files that an earlier call fetched by another manifest, and everything made of them. */
 function removeOthers(folder: string, { files }: SegmentsManifest): void {
   const wanted = new Set(files.map(nameOfFile))
   for (const name of readdirSync(folder)) {
@@ -124,7 +128,7 @@ class Fetch {
     await moveDurably(part, path)
   }
 
-  /** The error of a file that is another one. What came of it is removed, because it cannot be continued. */
+  /** The error of a file that is another one. The received part is removed, because it cannot be continued. */
   #differs(part: string, file: ManifestFile, bytes: number): Error {
     rmSync(part, { force: true })
     if (bytes > file.bytes) return manifestErrors.otherLength(this.#placeOf(file), bytes, file.bytes)
@@ -151,7 +155,7 @@ async function makeStore(
   const numbered = [...files.entries()]
   const pathOf = (file: ManifestFile) => join(assembly.folder, nameOfFile(file))
   assembly.keepOnly(new Set())
-  // As links, so that a call that is killed from here on leaves what came.
+  // As links, so that a call that is killed later leaves the received files.
   for (const [number, file] of numbered) linkSync(pathOf(file), assembly.segmentPath(number))
   await assembly.create(
     facts,
@@ -181,7 +185,7 @@ async function expectAsDescribed(
   }
 }
 
-/** What a manifest says wrongly of a file. */
+/** A wrong fact about a file in a manifest. */
 function differenceOf(told: ManifestFile, found: StoreSegment): string | undefined {
   const [first, last] = keyRangeOf(found.path).map((key) => Buffer.from(key).toString('hex'))
   const isKey = (shown: string, key: string) => (shown.length === 64 ? key.startsWith(shown) : key === shown)

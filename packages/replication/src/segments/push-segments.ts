@@ -22,7 +22,7 @@ export interface PushOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** What a push has put into a folder. */
+/** Files that a push has put into a folder. */
 export interface PushedSegments {
   readonly manifest: SegmentsManifest
   /** Files that were not there before. */
@@ -31,9 +31,9 @@ export interface PushedSegments {
 }
 
 /**
- * Puts the segment files of a store, as it is now, into a folder, with a manifest that names them: as links if it is on the
- * same disk. The store may be written meanwhile. Files are named by their hash: a later push adds what is new. The manifest
- * comes last. A push that is killed leaves the manifest before, and the next one completes it.
+ * Puts the segment files of a store, as it is now, into a folder, with a manifest that names them: as links if it is on
+ * the same disk. The store may be written meanwhile. Files are named by their hash: a later push adds the new ones. The
+ * manifest comes last. A push that is killed leaves the manifest before, and the next one completes it.
  * @throws errors of the store; `store_locked` while another process pushes into the folder
  */
 export async function pushSegments(path: string, folder: string, options: PushOptions = {}): Promise<PushedSegments> {

@@ -3,7 +3,7 @@ import type { SharedFiles } from '@ledger-state/feed'
 import { manifestErrors } from '../errors.js'
 import { MANIFEST_NAME, MOST_MANIFEST_BYTES, parseManifest, type SegmentsManifest } from './segments-manifest.js'
 
-/** Reads the manifest beside shared files. @throws `source_failed` if it is none; errors of the place */
+/** Reads the manifest of shared files. @throws `source_failed` if it is none; errors of the place */
 export async function readManifest(files: SharedFiles): Promise<SegmentsManifest> {
   const place = files.placeOf(MANIFEST_NAME)
   const pieces: Buffer[] = []

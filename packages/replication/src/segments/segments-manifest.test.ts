@@ -76,7 +76,7 @@ it('a changed text is another manifest, or none: it never throws', () => {
       const start = at % text.length
       const parsed = parseManifest(text.slice(0, start) + put + text.slice(start + remove))
       if (typeof parsed === 'string') return
-      // What is read is written in one way.
+      // A manifest has one form.
       expect(parseManifest(encodeManifest(parsed))).toEqual(parsed)
     }),
   )

@@ -3,15 +3,15 @@ import type { BlockInfo } from '@ledger-state/core'
 import { tryBoundedJson } from '@ledger-state/feed'
 import type { StoreFacts, StoreSegment } from '@ledger-state/state-engine'
 
-/** Name of the manifest beside the files. */
+/** Name of the manifest, in the folder of the files. */
 export const MANIFEST_NAME = 'segments.json'
-/** Most bytes of a manifest: an entry has some 400. */
+/** Most bytes of a manifest: an entry has about 400. */
 export const MOST_MANIFEST_BYTES = 2 ** 26
 const FORMAT = 'ledger-state-segments'
 const FORMAT_VERSION = 1
 const MOST_FILES = 100_000
 const LIMITS = { depth: 4, values: 1_200_000 }
-/** Longest mark of a store, and longest segment file with what is around it. */
+/** Longest mark of a store, and longest segment file with its envelope. */
 const MOST_MARK_BYTES = 2 ** 16
 const MOST_FILE_BYTES = 2 ** 31
 const MOST_TRUNCATIONS = 16
@@ -25,14 +25,14 @@ export interface ManifestFile extends Omit<StoreSegment, 'path'> {
   readonly lastKey: string
 }
 
-/** The files of a store, and what is in its catalog besides them. */
+/** The files of a store, and the other content of its catalog. */
 export interface SegmentsManifest {
   readonly facts: StoreFacts
   /** The oldest first. */
   readonly files: readonly ManifestFile[]
 }
 
-/** Name of a file beside the manifest. */
+/** Name of a file in the folder of the manifest. */
 export function nameOfFile({ sha256 }: Pick<ManifestFile, 'sha256'>): string {
   return `segment-${sha256}`
 }

@@ -4,7 +4,7 @@ import { feedHeaderLine, headToFeedLine } from '@ledger-state/feed'
 import { decodeCommitMark } from '@ledger-state/records'
 import type { RecentLines } from './recent-lines.js'
 
-/** Interval at which a feed reports its newest version, also while nothing is committed. */
+/** Interval at which a feed reports its newest version, even while nothing is committed. */
 const HEARTBEAT_MS = 1_000
 
 export interface FeedPiece {

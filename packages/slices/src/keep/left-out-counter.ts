@@ -23,7 +23,7 @@ export class LeftOutCounter {
     return new LeftOutCounter(counted, true)
   }
 
-  /** Counts the state with which a store begins, in place of an earlier count of it. */
+  /** Counts the state with which a store begins, instead of an earlier count of it. */
   countState(keys: number, bytes: number): void {
     this.#counted = { ...this.#counted, keys, bytes }
   }

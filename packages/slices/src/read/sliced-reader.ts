@@ -198,7 +198,7 @@ export class SlicedReader implements SearchingReader {
   }
 
   /**
-   * Checks that the slice has kept an account from the beginning, and so every object that the account owns.
+   * Checks that the slice has kept an account from the beginning, and therefore every object that the account owns.
    * @throws `version_pruned`
    */
   expectWholeAccount(address: Uint8Array, version: bigint): void {
@@ -212,8 +212,8 @@ export class SlicedReader implements SearchingReader {
   }
 
   /**
-   * Checks that the slice has kept an account, an object or a table from the beginning, and so every transaction that
-   * an account sent or that changed one of these.
+   * Checks that the slice has kept an account, an object or a table from the beginning, and therefore every transaction
+   * that an account sent or that changed one of these.
    * @throws `version_pruned`
    */
   expectWholeMember(id: Uint8Array, version: bigint): void {

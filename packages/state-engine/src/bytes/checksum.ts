@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 
-/** Length from which on the native function is faster, in spite of the call and the view that it needs. */
+/** From this length, the native function is faster, in spite of the call and the view that it needs. */
 const NATIVE_FROM_BYTES = 160
 
 const POLYNOMIAL = 0xed_b8_83_20

@@ -9,7 +9,7 @@ it('files that come from the memtable are never compressed', () => {
   }
 })
 
-it('later levels are compressed always, never, or, from level 2 on, once the store exceeds half of the memory', () => {
+it('later levels are compressed always, never, or above level 1 once the store exceeds half of the memory', () => {
   for (const level of [1, 2, 3, 255]) {
     expect(codecOfLevel(level, 0, 'always', MEMORY)).toBe('deflate')
     expect(codecOfLevel(level, 2 ** 50, 'never', MEMORY)).toBe('none')

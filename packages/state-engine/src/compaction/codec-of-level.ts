@@ -2,7 +2,7 @@ import { totalmem } from 'node:os'
 import type { Compress } from '../lmdb/compress.js'
 import type { Codec } from '../segments/codec.js'
 
-/** Levels from which on files are compressed: those below are merged again soon. */
+/** Least levels whose files are compressed: lower ones are merged again soon. */
 const FIRST_LEVELS: Readonly<Record<Compress, number>> = { always: 1, auto: 2, never: Number.POSITIVE_INFINITY }
 
 /**

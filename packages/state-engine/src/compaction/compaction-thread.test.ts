@@ -125,7 +125,7 @@ describe(`merges in a thread (TEST_SEED=${SEED})`, () => {
   })
 
   it(
-    'say the same as an engine in memory, beside commits, prunes, truncations, merges of all, and snapshots',
+    'say the same as an engine in memory, during commits, prunes, truncations, merges of all, and snapshots',
     PATIENT,
     async () => {
       const asks = vi.spyOn(CompactionThread.prototype, 'flush')

@@ -49,7 +49,7 @@ interface StoreFiles {
 
 /** Writes of a merge of some tens of milliseconds. */
 const MOST_SHORT_WRITES = 50_000
-/** Bytes of keys and values from which on a merge runs in the thread. */
+/** A merge of this many bytes of keys and values runs in the thread. */
 const LEAST_THREAD_BYTES = 2 ** 20
 /** Bytes of merges that commits may be ahead by, so that not each of them waits for a step of a merge. */
 const MOST_AHEAD_BYTES = 2 ** 18
@@ -110,7 +110,7 @@ export class LevelMerger {
   /**
    * Merges all files into one final segment, except those with an imported state. Its bytes depend only on the writes, so
    * stores with the same writes and the same id of segments then have the same files.
-   * @throws `store_corrupt`; `store_full` if the disk has no room for the output beside the files
+   * @throws `store_corrupt`; `store_full` if the disk has no room for the output in addition to the files
    */
   async compact(): Promise<void> {
     const { store, numbers, freeBytes } = this.#parts
@@ -130,8 +130,8 @@ export class LevelMerger {
   }
 
   /**
-   * Writes all files anew without what no version of the window sees, also those that reach into the window.
-   * @throws `store_corrupt`; `store_full` if the disk has no room for the output beside the files
+   * Rewrites all files, even those that reach into the window, without data that no version of the window sees.
+   * @throws `store_corrupt`; `store_full` if the disk has no room for the output in addition to the files
    */
   async reclaim(): Promise<void> {
     const { store, builder, numbers, obsolete, freeBytes, transact, syncStore } = this.#parts
@@ -277,7 +277,7 @@ export class LevelMerger {
     if (!bytes) return { rows, oldestVersion: undefined }
     const record = decodeLedgerRecord(bytes)
     expectAllVersions(rows, record)
-    // Of a part, nothing is below the window: an earlier part may need its deletions.
+    // Nothing of a part is below the window: an earlier part may need its deletions.
     return { rows, oldestVersion: isPart ? -1n : record.ledger.oldestVersion }
   }
 

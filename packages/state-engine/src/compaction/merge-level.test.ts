@@ -84,7 +84,7 @@ it('files below the window wait for the merges that they are part of, and no oth
   expect(filesToMerge(rows, 89n, [below])?.inputs).toEqual(rows.slice(9))
 })
 
-it('commits wait for merges from twelve segments of a level on, and for more with each further one', () => {
+it('commits wait for merges if a level has twelve segments, and for more with each further one', () => {
   const zeros = (count: number) => Array.from({ length: count }, () => ({ level: 0 }))
   expect(mergesPerByte([])).toBe(0)
   expect(mergesPerByte(rowsOf(zeros(12)))).toBe(0)

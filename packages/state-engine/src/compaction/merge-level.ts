@@ -14,7 +14,7 @@ import { type FileFacts, mostFiles, writeSegments } from './write-segments.js'
 const FAN = 8
 /** The same while a state is imported, whose files nobody reads yet: most entries are then merged once. */
 const FAN_OF_IMPORT = 32
-/** Number of segments of a level from which on commits wait for merges: a merge of `FAN` and half as many beside it. */
+/** Commits wait for merges if a level has this many segments: a merge of `FAN`, and half as many more. */
 const PACED_FROM = 12
 /** Segments above `PACED_FROM` with which a byte of commits waits for one byte more of merges. */
 const SEGMENTS_PER_BYTE = 3

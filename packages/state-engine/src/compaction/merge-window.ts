@@ -25,7 +25,7 @@ export function filesOfWindow(inputs: readonly SegmentRow[]): number {
 }
 
 /**
- * Writes all files anew as two segments, without what no version of the window sees: the state at its oldest version, and
+ * Rewrites all files as two segments, without data that no version of the window sees: the state at its oldest version, and
  * the writes after it. Returns the rows of the new files, which no transaction has yet.
  */
 export function* mergeWindow(

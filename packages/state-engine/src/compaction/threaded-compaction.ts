@@ -7,7 +7,7 @@ import type { WalReaderOptions } from '../wal/reader.js'
 import { type ProgressMemory, SharedProgress } from './shared-progress.js'
 import type { FileFacts } from './write-segments.js'
 
-/** Asks for segment files from this number on with what a sealed WAL file has. */
+/** Asks for segment files, with numbers that begin here, of the commits of a sealed WAL file. */
 export interface FlushRequest {
   readonly walFile: Pick<WalReaderOptions, 'fileNumber' | 'firstCommit' | 'blockBefore' | 'logEnd'>
   readonly segmentFile: number

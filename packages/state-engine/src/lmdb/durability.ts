@@ -1,5 +1,5 @@
 /**
- * What a commit waits for, and so what a loss of power can undo. The end of a process undoes nothing, however it ends.
+ * Decides when a commit resolves, and therefore which commits a loss of power can undo. The end of a process undoes none.
  * - `full`: until the commit is on disk. No acknowledged commit is lost.
  * - `ordered`: until its data is on disk, but not the pointer to it. The newest commits may be lost, each as a whole; the
  *   store stays sound.

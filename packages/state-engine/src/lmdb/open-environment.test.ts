@@ -12,7 +12,7 @@ const folder = temporaryFolder()
 it('a store opens for writing and for reading while another process, the only one that has it open, closes it', async () => {
   const openAndClose = () => openLmdbStore({ path: folder.path, readOnly: false, durability: 'none' }).root.close()
   await openAndClose()
-  // Without further tries, some 20 of 1,000 openings fail.
+  // Without further tries, about 20 of 1,000 openings fail.
   const reader = spawn(process.execPath, [SCRIPT, folder.path, '1000'], { stdio: ['ignore', 'ignore', 'pipe'] })
   onTestFinished(() => void reader.kill('SIGKILL'))
   const errors = text(reader.stderr)

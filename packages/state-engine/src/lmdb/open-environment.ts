@@ -44,7 +44,7 @@ const MAX_WAIT_MS = 64
  *
  * The last process that closes a file destroys the mutexes of its lock file. A process that opens the file at this
  * moment finds them destroyed (LMDB's ITS#10095, which lmdb-js has not fixed). It closes the file and opens it again,
- * because a process that opens the file alone makes new ones. Two processes that do so in step would destroy them for
+ * because a process makes new ones if no other one has the file open. Two processes that do so in step would destroy them for
  * each other, so the waits are random.
  */
 export function openEnvironment(file: string, options: EnvironmentOptions): RootDatabase<Buffer, Uint8Array> {

@@ -60,7 +60,7 @@ function isBetween(value: bigint, least: bigint, most: bigint): boolean {
 }
 
 /**
- * Checks the list of databases, and calls `found` with each of them. Every transaction writes its root page anew, so a
+ * Checks the list of databases, and calls `found` with each of them. Every transaction writes its root page again, so a
  * root page of another transaction means that the meta page is older than it says, or leads to a page of an older
  * state.
  */

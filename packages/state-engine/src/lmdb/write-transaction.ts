@@ -42,8 +42,8 @@ function expectSoundEnvironment(root: LmdbEnvironment): void {
 
 /**
  * Whether LMDB aborted a transaction for no reason: `mdb_freelist_save` reads the length of a record of the free list
- * before it checks whether that record was found. It was seen once in some 700 transactions while another process read.
- * The store is unchanged, and the next try reads the free list anew.
+ * before it checks whether that record was found. It was seen once in about 700 transactions while another process read.
+ * The store is unchanged, and the next try reads the free list again.
  */
 function isFreeListFault(error: unknown): boolean {
   return error instanceof Error && /reserved freelist had a data entry with zero-size/.test(error.message)

@@ -1,4 +1,4 @@
-/** Length from which on six words of a key stand for all of it. */
+/** From this length, only six words of a key are hashed. */
 const SAMPLED_FROM = 24
 
 /**

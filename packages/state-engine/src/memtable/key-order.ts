@@ -6,11 +6,11 @@ export interface KeySource {
   endOfKey(key: number): number
 }
 
-/** Number of keys that are sorted, or merged, in one step: some 3 ms of work. */
+/** Number of keys that are sorted, or merged, in one step: about 3 ms of work. */
 const STEP_KEYS = 8_192
 /** Ranges shorter than this are sorted by comparing. */
 const SHORT_RANGE = 16
-/** Depth from which on ranges are sorted by comparing as well: many long keys with a common beginning get there. */
+/** From this depth, ranges are sorted by comparing as well: many long keys with a common beginning get there. */
 const DEEP = 64
 /** Number of bytes that are compared here; a longer common beginning is compared by the native function. */
 const COMPARED_HERE = 48
@@ -89,7 +89,7 @@ export class KeyOrder {
   }
 
   /**
-   * Number of keys of a run, from a place on, that are below the next key of another run. The search doubles its steps,
+   * Number of keys of a run, counted from a place, that are below the next key of another run. The search doubles its steps,
    * then halves them.
    */
   #lengthBelow(run: Int32Array, from: number, other: Int32Array, at: number): number {

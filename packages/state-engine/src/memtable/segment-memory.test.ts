@@ -59,7 +59,7 @@ describe(`memory that segments hand over (TEST_SEED=${SEED})`, () => {
       while (isCommitting) {
         for (const { view, version, found, expected } of reads) {
           for (const [at, iterator] of found.entries()) {
-            // The clone has plain arrays in place of buffers.
+            // The clone has plain arrays instead of buffers.
             expect(structuredClone(iterator.next())).toEqual(structuredClone(expected[at]!.next()))
           }
           const read = key()

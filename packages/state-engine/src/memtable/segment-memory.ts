@@ -24,7 +24,7 @@ export interface SlotMemory {
 }
 
 /**
- * Memory of the arena and the index of a segment. A segment passes its memory on to a later one: to allocate it anew
+ * Memory of the arena and the index of a segment. A segment passes its memory on to a later one: to allocate it again
  * each time makes V8 collect the whole heap several times a second.
  */
 export interface SegmentMemory extends SlotMemory {

@@ -195,7 +195,7 @@ describe('Segment', () => {
     fc.assert(property, { numRuns: RUNS })
   })
 
-  it('has the newest entries of keys in order, also after as many are cut off as are put again', () => {
+  it('has the newest entries of keys in order, even after as many are cut off as are put again', () => {
     const memtable = new Memtable()
     const segment = new Segment(1, memtable.hash)
     const put = (version: bigint, key: string) =>

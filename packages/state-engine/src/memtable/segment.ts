@@ -52,7 +52,7 @@ const NO_MEMORY = allocateSegment(0)
 
 /**
  * The commits of one WAL file in memory: the bytes of the file (the arena), and an index of its writes by key
- * and version. Entries are numbered in the order of the file, and so of versions.
+ * and version. Entries are numbered in the order of the file, which is the order of versions.
  */
 export class Segment {
   readonly fileNumber: number

@@ -49,7 +49,7 @@ function expectValue(version: number, key: Uint8Array, value: Uint8Array | null 
   expect(value && Buffer.compare(value, valueAt(version, at))).toBe(0)
 }
 
-/** Everything that reads. Each says what is right, or throws. */
+/** Everything that reads. Each gives the right answer, or throws. */
 const READS: Readonly<Record<string, (reader: LmdbEngineReader) => void | Promise<void>>> = {
   'look-ups': (reader) => {
     for (let version = 0; version < VERSIONS; version++) {

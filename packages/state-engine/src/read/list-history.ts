@@ -31,7 +31,7 @@ export function* listHistory(
     const { version } = cursor
     if (version < first || version > highest) return
     told = version
-    // Of the writes up to the oldest version, the window sees only the newest, and no deletion.
+    // The window sees only the newest of the writes up to the oldest version, and no deletion.
     const stored = cursor.stored()
     if (stored) yield { version, ...storedToValue(stored) }
     else if (version > oldestVersion) yield { version, value: null }

@@ -4,7 +4,7 @@ import type { SegmentReader } from '../segments/segment-reader.js'
 import { countSegmentBlocks } from './merged-blocks.js'
 import type { SegmentSlice } from './segment-slices.js'
 
-/** Most writes of a file whose versions are listed. That takes some 50 ms, once for a file. */
+/** Most writes of a file whose versions are listed. That takes about 50 ms, once for a file. */
 const MOST_LISTED = 2 ** 17
 
 /** Lists of the versions of all writes of a file, which never changes; undefined for a damaged one. */

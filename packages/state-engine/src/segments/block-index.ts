@@ -162,7 +162,7 @@ export class BlockIndex {
     return this.#lastOfWord(key, version, word, least) - 1
   }
 
-  /** Number of the first separator from `first` on that is above a key at a version, if separators have this word. */
+  /** Number of the first separator, counted from `first`, that is above a key at a version, if separators have this word. */
   #lastOfWord(key: Uint8Array, version: number, word: number, first: number): number {
     const { words, firsts, versions } = this.#views
     const { count } = this

@@ -17,7 +17,7 @@ it('restores what repeats, and stores what does not as it is', () => {
   expect(compress('deflate', noise)).toEqual({ codec: STORED, bytes: noise })
 })
 
-it('restored content takes no more memory than its length, a byte and what is stored beside small buffers', () => {
+it('restored content takes no more memory than its length, a byte, the stored bytes and small buffers', () => {
   for (const length of [0, 1, 63, 5_000, 8_192, 100_000, 16_842_752]) {
     const content = Buffer.alloc(length, 'the same again ')
     const { codec, bytes } = compress('deflate', content)

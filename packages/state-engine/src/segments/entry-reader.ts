@@ -20,7 +20,7 @@ export class EntryReader {
   readonly #operations = new Float64Array(MOST_ENTRY_WRITES)
   readonly #restored = new ByteOutput()
 
-  /** Reads an entry from its number of writes on. The bytes must not change while the values are used. */
+  /** Reads an entry, beginning with its number of writes. The bytes must not change while the values are used. */
   read(bytes: Uint8Array, at: number): void {
     this.next = at + 1
     this.count = Math.min(bytes[at]!, MOST_ENTRY_WRITES)

@@ -38,7 +38,7 @@ it.each([SKETCH_HASHES + 1, 5_000, 300_000])(
   },
 )
 
-it('keeps the smallest hashes, also if most are large', () => {
+it('keeps the smallest hashes, even if most are large', () => {
   const hashes = new Int32Array(20_000).fill(-1)
   for (let at = 0; at < 20_000; at += 2) hashes[at + 1] = at << 13
   const sketch = new Float64Array(encodeSketch(hashes, 10_000).buffer)

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 
 // A segment file is an LMDB environment (the format of lmdb 3.5.6: see `data-pages.ts`) of one value with the key `s`,
 // which is the segment. Pages 0 and 1 are meta pages, page 2 is the leaf, and the value is in the overflow pages from page
-// 3 on, in one piece. LMDB can write such a file in values of some 64 MiB, in 2.4 to 9.9 times the CPU time of writing the
+// 3 on, in one piece. LMDB can write such a file in values of about 64 MiB, in 2.4 to 9.9 times the CPU time of writing the
 // bytes (measured at 512 MiB), and each value must be in memory as a whole; so the writer writes this beginning itself.
 
 const PAGE_SIZE = 4_096

@@ -9,7 +9,7 @@ import type { SegmentFile } from './segment-file.js'
 const FIRST_BUFFER_BYTES = 2 ** 14
 const NOT_CACHED = -1
 
-/** Counts the times from which on mapped blocks are to be compared with their checksums again. Begins with 1. */
+/** Number of the epoch. Each new epoch compares mapped blocks with their checksums again. Begins with 1. */
 export interface VerifyEpoch {
   readonly number: number
 }

@@ -76,7 +76,7 @@ export class SegmentKeys {
     }
   }
 
-  /** First entry of the loaded block, from one on, that has a key. */
+  /** First entry of the loaded block, at or after one, that has a key. */
   #firstKeyFrom(place: number): number | undefined {
     const { bytes, base } = this.#reader.blocks
     const count = bytes[base + 2]! | (bytes[base + 3]! << 8)

@@ -26,7 +26,7 @@ export interface IndexMemory {
 }
 
 /**
- * Maps a file, unless the system does not allow that: LMDB makes a file beside it, and takes address space. Then blocks are
+ * Maps a file, unless the system does not allow that: LMDB makes a file next to it, and takes address space. Then blocks are
  * read into the cache.
  */
 function mapIfPossible(path: string, length: number): MappedFile | undefined {
@@ -97,7 +97,7 @@ export class SegmentReader {
     return this.#sketch
   }
 
-  /** Whether the segment may have a key: some 1 % of those that it does not have pass. */
+  /** Whether the segment may have a key: about 1 % of those that it does not have pass. */
   mayHave(probe: KeyProbe): boolean {
     return this.#filter.mayHave(probe)
   }

@@ -14,7 +14,7 @@ const VALUE_LENGTHS = [0, 1, 62, 63, 64, 126, 127, 128, 8_191, 8_192, 8_193, 65_
 
 afterEach(() => vi.unstubAllEnvs())
 
-/** A key, of which others of the same length differ in the last bytes alone. */
+/** A key. Others of the same length differ only in the last bytes. */
 function keyOf(length: number, number: number): Uint8Array {
   const key = Buffer.alloc(length, 7)
   key[length - 1] = number

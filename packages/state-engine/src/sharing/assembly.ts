@@ -9,7 +9,7 @@ import { createStoreOf, type PlacedSegment } from './create-store.js'
 import type { StoreFacts } from './store-segments.js'
 
 /**
- * A store that is put together of segment files. Until it is complete, it lies in `folder`, beside its place: an interrupted
+ * A store that is put together of segment files. Until it is complete, it lies in `folder`, next to its place: an interrupted
  * assembly leaves no store at the place, and the next one finds the files that the folder has.
  */
 export interface Assembly {

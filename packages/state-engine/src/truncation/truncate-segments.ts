@@ -12,7 +12,7 @@ export interface MergedTruncation {
   readonly truncation: Truncation
   readonly latestBlock: BlockInfo
   readonly mark: Uint8Array | undefined
-  /** Number of the file to which commits go from then on. */
+  /** Number of the file to which later commits go. */
   readonly walFile: number
   readonly nextCommit: number
   /** Number of blocks in segment files that are cut off. */

@@ -137,7 +137,7 @@ describe('a commit that fails', () => {
 })
 
 describe('commits that are not awaited', () => {
-  it('are made in the order of their calls, also while merges hold some up, until the engine is closed', async () => {
+  it('are made in the order of their calls, even while merges hold some up, until the engine is closed', async () => {
     const engine = openStateEngine({ path: folder.path, memtableBytes: 20_000, durability: 'none' })
     const batches = Array.from({ length: 60 }, (_, at) =>
       Array.from({ length: at % 9 === 0 ? 30 : 3 }, (_, place) => ({ at, place })),

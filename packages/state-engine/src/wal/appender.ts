@@ -82,7 +82,7 @@ interface PlacedRecord {
 /** Kind of the records that are written together: see `Failpoint`. */
 type RecordKind = 'commit' | 'truncation' | 'mark'
 
-/** Number of placed records that were written, from the first on, and the error of the others. */
+/** Number of placed records that were written, counted from the first, and the error of the others. */
 export interface WrittenRecords {
   readonly count: number
   readonly failure: unknown
@@ -272,7 +272,7 @@ export class WalAppender {
 
   /**
    * Runs work that changes the data file and bypasses these files. The last transaction of the work makes the ledger
-   * record name the next file, to which commits go from then on. The previous files are not needed any more.
+   * record name the next file, to which later commits go. The previous files are not needed any more.
    * @param commits number of commits that the work counts as
    * @param committed reached when the work is done
    * @throws the error of the work; the next file is then removed
@@ -422,7 +422,7 @@ export class WalAppender {
     return { length: segment.length, nextCommit: number + 1, checksum }
   }
 
-  /** Writes the arena from an offset on. */
+  /** Writes the arena, starting at an offset. */
   async #write(start: number): Promise<Written> {
     const { file, segment, synced, marked } = this.#active!
     const { path } = this.#store

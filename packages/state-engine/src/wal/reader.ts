@@ -71,7 +71,7 @@ export class WalReader {
   #isSealed = false
 
   /**
-   * Opens a file, and reads its header alone.
+   * Opens a file, and reads only its header.
    * @param memory memory for the segment
    * @throws `store_corrupt`, or errors of the system, such as ENOENT
    */

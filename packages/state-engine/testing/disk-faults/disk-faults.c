@@ -159,7 +159,7 @@ static File *file_of(int fd) {
   return fd >= 0 && fd < MOST_DESCRIPTORS ? opened[fd].file : NULL;
 }
 
-/* Copies what is dirty from the file to what survives; of a write with O_DSYNC, that write alone. */
+/* Copies what is dirty from the file to what survives; of a write with O_DSYNC, only that write. */
 static void copy_dirty(int fd, File *file, int first) {
   static char buffer[1 << 16];
   REAL(ssize_t, pwrite64, int, const void *, size_t, off64_t)

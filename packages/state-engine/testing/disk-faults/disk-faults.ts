@@ -13,7 +13,7 @@ export interface DiskFault {
   readonly call: 'sync' | 'write' | (typeof CALLS_BY_NAME)[number]
   /** Begin of the names of the files whose calls count; `.` is the folder itself. */
   readonly name: string
-  /** Number of the call that fails, from 1 on. */
+  /** Number of the call that fails, counted from 1. */
   readonly nth: number
 }
 

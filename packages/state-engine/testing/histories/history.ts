@@ -10,11 +10,11 @@ export interface HistoryParts {
   createModel(): StateWriter
   /** Opens the store of the history, also again after it was closed. */
   open(): StateEngine
-  /** Opens the store for reading beside its writer. */
+  /** Opens the store for reading while its writer has it open. */
   openReader(): StateEngineReader
   /** Has `open` open a copy of the store as its files are now, like those of a killed writer. */
   copyStore(): void
-  /** Sets what open engines do at failpoints from now on. */
+  /** Sets how open engines act at failpoints. */
   setFailpointHandler(handler: AtFailpoint): void
   /** Values to choose from besides generated ones. */
   readonly values?: readonly Uint8Array[]
@@ -81,7 +81,7 @@ export class RandomHistory {
     assert.deepEqual({ oldestVersion, done }, { oldestVersion: expected.oldestVersion, done: expected.done })
   }
 
-  /** Truncates engine and model, and numbers the planned versions from there on. */
+  /** Truncates engine and model, and renumbers the planned versions after the cut. */
   async truncate(version: bigint): Promise<void> {
     const { ledger } = this.model
     if (!ledger || version < ledger.oldestVersion || version > ledger.latestVersion) {
@@ -123,7 +123,7 @@ export class RandomHistory {
   }
 
   /**
-   * Checks that views that were opened earlier give the same answers, also after what they see was cut off or pruned.
+   * Checks that views that were opened earlier give the same answers, even after what they see was cut off or pruned.
    */
   compareViews(): void {
     for (const [view, model] of this.#views) {

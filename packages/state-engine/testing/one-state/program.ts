@@ -19,7 +19,7 @@ const truncate = (versions: number): Op => ({ kind: 'truncate', versions })
 
 /**
  * Commits, rotations, merges, prunes and truncations of each kind that interfere with each other. A memtable of
- * `SMALL_TABLE` bytes has some 6 versions; a commit of 10 bypasses it.
+ * `SMALL_TABLE` bytes has about 6 versions; a commit of 10 bypasses it.
  */
 export const PROGRAM: readonly Op[] = [
   ...[commit(2), commit(2), commit(2), commit(2), commit(2), commit(2)],

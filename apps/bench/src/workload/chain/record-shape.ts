@@ -120,7 +120,7 @@ export function rareAmount(length: 8 | 16, every: number, phase: number, salt: n
   }
 }
 
-/** A u128 of 10¹⁷ units. Each write burns some 131,072 of them. */
+/** A u128 of 10¹⁷ units. Each write burns about 131,072 of them. */
 export const burntSupply: Field = {
   length: 16,
   initial: Uint8Array.of(0, 0, 0, 0, 0, 0, 0x63, 1),

@@ -38,7 +38,7 @@ export const CURRENT_COLLECTION_OWNERSHIPS: Table<CollectionOwnership> = {
   relations: {
     current_collection: { shape: CURRENT_COLLECTIONS, read: (row: CollectionOwnership) => row.collection },
   },
-  // `hold` was called for what it keeps when the group began.
+  // `hold` was called for its memory when the group began.
   sizeOf: () => 0,
   find(source, condition) {
     const owners = allowedTexts(condition, 'owner_address')

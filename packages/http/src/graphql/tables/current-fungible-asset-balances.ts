@@ -6,7 +6,7 @@ import type { Source, Table } from '../table.js'
 import { FUNGIBLE_ASSET_METADATA } from './fungible-asset-metadata.js'
 import { addressesOf, allPages, mapped, rowsOfEach } from './pages.js'
 
-/** What accounts hold: their coin stores and fungible stores. */
+/** Holdings of accounts: their coin stores and fungible stores. */
 export const CURRENT_FUNGIBLE_ASSET_BALANCES: Table<Holding> = {
   name: 'current_fungible_asset_balances',
   needs: 'owner_address, storage_id or asset_type',

@@ -7,7 +7,7 @@ import { allowedTexts } from '../conditions.js'
 import type { Source, Table } from '../table.js'
 import { addressesOf, allPages, mapped, rowsOfEach } from './pages.js'
 
-/** What the creators of assets say about them: of fungible assets, and of coins. */
+/** Metadata that the creators of fungible assets and coins wrote. */
 export const FUNGIBLE_ASSET_METADATA: Table<AssetRecord> = {
   name: 'fungible_asset_metadata',
   needs: 'asset_type or creator_address',

@@ -339,7 +339,7 @@ describe('the history of a balance that could not be read for a while', () => {
     return JSON.parse(body)
   }
 
-  it('has the error of the read from the version on at which it came to be', async () => {
+  it('has the error of the read since the version that caused it', async () => {
     const { statusCode, body, headers } = await get(HISTORY)
     expect([statusCode, headers['x-svc-cursor']]).toEqual([200, undefined])
     const [at5, at1] = [await errorAt(5), await errorAt(1)]
@@ -369,7 +369,7 @@ describe('the history of a balance that could not be read for a while', () => {
     )
   })
 
-  it('is sampled with the unreadable value in place of the first change of its bucket', async () => {
+  it('is sampled with the unreadable value instead of the first change of its bucket', async () => {
     const { body } = await get(`${HISTORY}?order=asc&points=4`)
     expect(JSON.parse(body)).toMatchObject([
       { version: '0', balance: '1' },

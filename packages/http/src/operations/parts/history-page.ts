@@ -36,7 +36,7 @@ export const TO_PARAMETER: Parameter = {
 
 export const LEAST_POINTS = 4
 export const MOST_POINTS = 10_000
-/** Most changes that are read for one answer of a few points, in some 100 ms of work, in turns. */
+/** Most changes that are read for one answer of a few points, in about 100 ms of work, in turns. */
 export const MOST_SAMPLED_CHANGES = 100_000
 
 export const POINTS_PARAMETER: Parameter = {

@@ -25,7 +25,9 @@ export interface OperationRequest {
   readonly lastEventId: string | undefined
   /** The `If-None-Match` header. */
   readonly ifNoneMatch: string | undefined
-  /** The header `x-<word>-ledger-version` of the request, which names the version for clients that cannot set the query. */
+  /**
+   * The header `x-<word>-ledger-version` of the request, which names the version for clients that cannot set the query.
+   */
   readonly askedVersion: string | undefined
   /** Decoded path parameters. */
   readonly params: Readonly<Record<string, string>>
@@ -75,7 +77,7 @@ export interface OperationRequest {
   nextTurn(): Promise<number>
 }
 
-/** What a stream uses of its service after the head of its answer was sent. */
+/** The parts of its service that a stream uses after the head of its answer was sent. */
 export interface StreamHost {
   readonly ledger: Ledger
   readonly changes: SharedChanges

@@ -6,7 +6,7 @@ export const MAX_ENDING_BYTES = 1 << 20
 /** The tree of the state at a signed checkpoint. */
 export interface ProofTree {
   readonly checkpoint: SignedCheckpoint
-  /** The path of a state key in database form, in some 0.1 ms. */
+  /** The path of a state key in database form, in about 0.1 ms. */
   pathOf(stateKey: Uint8Array): StatePath
 }
 

@@ -148,7 +148,7 @@ describe('?proof=true', () => {
     }
   })
 
-  it('has the ends of epochs from a waypoint on, if it is asked for them', async () => {
+  it('has the epoch changes since a waypoint, if it is asked for them', async () => {
     for (const from of [0, 2, EPOCH - 1]) {
       const { proof } = await askJson(`/accounts/0xcafe?${AT}&proof_from=${encodeURIComponent(waypointOf(from))}`)
       expect(proof.epochEndings).toHaveLength(EPOCH - from)

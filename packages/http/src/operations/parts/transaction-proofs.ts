@@ -19,7 +19,7 @@ import { type ItemForms, MOST_ITEMS } from './transaction-parts.js'
 /** Most items of a page of which each has a proof: a proof reads some kept transactions for each level of the tree. */
 const MOST_PROVEN_ITEMS = 10
 
-/** Parameter that asks for a proof beside a transaction. */
+/** Parameter that asks for a proof with a transaction. */
 export const TRANSACTION_PROOF_PARAMETER: Parameter = {
   name: 'proof',
   in: 'query',
@@ -28,7 +28,7 @@ export const TRANSACTION_PROOF_PARAMETER: Parameter = {
   schema: { type: 'boolean' },
 }
 
-/** Parameter that asks for a proof beside each event of a page. */
+/** Parameter that asks for a proof with each event of a page. */
 export const EVENT_PROOF_PARAMETER: Parameter = {
   name: 'proof',
   in: 'query',

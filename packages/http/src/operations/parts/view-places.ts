@@ -9,8 +9,8 @@ export const SHARED_BYTES = 64 << 20
 
 /**
  * Turns that a view has before another one runs; about as many as the most expensive view takes. Values that are alive
- * when V8 collects its young generation, after some 15 turns of large copies, move to the old one. With another view in
- * each turn, the last copies of all views were alive, and collecting the old generation stopped the reader twice a
+ * when V8 collects its young generation, after about 15 turns of large copies, move to the old one. With another view
+ * in each turn, the last copies of all views were alive, and collecting the old generation stopped the reader twice a
  * second for 15 ms and more.
  */
 export const TURNS_IN_A_ROW = 128

@@ -6,7 +6,7 @@ import type { StreamHost } from '../parts/operation.js'
 import type { StreamEntries, StreamStep } from './stream-entries.js'
 import { type MovedPosition, moveToLedger, positionToId } from './stream-position.js'
 
-/** Time within which a client has to take what was sent; then it is told to reconnect. */
+/** Time within which a client must read the sent entries; then it is told to reconnect. */
 const SLOW_READER_MS = 5_000
 /** Wait for a source that does not have a version yet. */
 const LAG_MS = 25
@@ -23,8 +23,8 @@ type BranchPosition = MovedPosition['position']
 export const OPENING = `retry: ${RETRY_MS}\n\n`
 
 /**
- * A stream as the text of Server-Sent Events. Its entries come in the order of versions, each once, from the one after a
- * position on. After a truncation it continues after the newest version that was left.
+ * A stream as the text of Server-Sent Events. Its entries come in the order of versions, each once, from the one after
+ * a position on. After a truncation it continues after the newest version that was left.
  * @throws if it ends within an entry: then its connection must be closed, and the client forgets the incomplete entry
  */
 export async function* liveStream(
@@ -153,7 +153,7 @@ class LiveStream {
         const result = await this.#nextStep()
         if (!result) continue
         const { ledger } = this.#host.ledger.at()
-        // What was read of another branch is not sent.
+        // Entries of another branch are not sent.
         if (result.done || branchOf(ledger) !== this.#position.branch) {
           this.#dropSteps()
           break
@@ -231,7 +231,10 @@ class LiveStream {
     return `id: ${positionToId({ ...this.#position, version })}`
   }
 
-  /** Whether the stream has reached the latest version for the first time, so that its client learns that it has everything. */
+  /**
+   * Whether the stream has reached the latest version for the first time, so that its client learns that it has
+   * everything.
+   */
   #hasJustCaughtUp(): boolean {
     if (this.#isCaughtUp || this.#entry) return false
     this.#isCaughtUp = this.#position.version >= this.#host.ledger.at().version

@@ -27,8 +27,8 @@ export interface StreamStep {
 /** Entries of a kind of stream. */
 export interface StreamEntries {
   /**
-   * The entries from a version on, in order, up to the version of a state. It yields at least one step, or waits; the
-   * caller continues after the last step.
+   * The entries between a version and the version of a state, both included, in order. It yields at least one step, or
+   * waits; the caller continues after the last step.
    * @throws `version_pruned`, `version_truncated`
    */
   read(first: bigint, state: LedgerState): AsyncIterable<StreamStep>
@@ -149,11 +149,13 @@ export class EventEntries implements StreamEntries {
   close(): void {}
 }
 
-/** The versions at which the answer of a view changed. The view runs again only after writes to something that it read. */
+/**
+ * The versions at which the answer of a view changed. The view runs again only after writes to something that it read.
+ */
 export class ViewEntries implements StreamEntries {
   readonly #host: StreamHost
   readonly #call: ViewRequest
-  /** The keys that the newest run read, and the version and branch up to which its answer stands. */
+  /** The keys that the newest run read, and the version and branch up to which its answer holds. */
   #known:
     | { readonly keys: ReadonlyMap<string, Uint8Array>; readonly version: bigint; readonly branch: number }
     | undefined

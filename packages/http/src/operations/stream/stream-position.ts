@@ -18,7 +18,7 @@ export function positionToId({ version, branch }: StreamPosition): string {
 }
 
 /**
- * Parses the id of an entry; a version alone belongs to the newest branch.
+ * Parses the id of an entry; a version without a branch belongs to the newest one.
  * @throws `invalid_request`
  */
 export function parsePosition(text: string): StreamPosition {
@@ -34,8 +34,9 @@ export interface MovedPosition {
 }
 
 /**
- * Moves a position to the newest branch of a ledger: if versions up to it were cut off since, it moves back to the newest
- * version that was left. An earlier truncation stays in the list only if it cut lower, so the lowest newer one counts.
+ * Moves a position to the newest branch of a ledger: if versions up to it were cut off since, it moves back to the
+ * newest version that was left. An earlier truncation stays in the list only if it cut lower, so the lowest newer one
+ * counts.
  * @throws `version_pruned` if a version after it is not kept; `version_not_found` if it is above the latest version
  */
 export function moveToLedger({ version, branch }: StreamPosition, ledger: LedgerSummary): MovedPosition {

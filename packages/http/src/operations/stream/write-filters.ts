@@ -55,7 +55,7 @@ export function writesOfResource(tag: StructTag, address: Uint8Array | undefined
   }
 }
 
-/** The changes of what the holders of an asset hold. */
+/** The changes of the holdings of an asset's holders. */
 export function changesOfHolders(asset: Asset): WriteFilter {
   return asset.kind === 'coin' ? changesOfCoin(asset.coin) : changesOfFungibleAsset(asset.metadata)
 }

@@ -7,7 +7,7 @@ import type { ModuleInterfaces } from '../../caches/module-interfaces.js'
 import { isTypeFault } from '../../types/type-faults.js'
 import type { TypeResolver } from '../../types/type-resolver.js'
 
-/** What the JSON of a transaction is made with. */
+/** Dependencies of the JSON of a transaction. */
 export interface RenderContext {
   /** State of the version of the transaction, whose modules decode its values. */
   readonly view: StateView
@@ -18,7 +18,7 @@ export interface RenderContext {
   readonly hasher: LedgerHasher
 }
 
-/** What the JSON of values needs. */
+/** Dependencies of the JSON of values. */
 export type ValueContext = Pick<RenderContext, 'view' | 'types'>
 
 /** The JSON of a value. Undefined if its type cannot be resolved at the version, or the bytes do not fit it. */

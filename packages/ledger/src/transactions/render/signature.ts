@@ -82,7 +82,7 @@ function accountMembers(authenticator: AccountAuthenticator): string {
   }
 }
 
-/** Keys and signatures stand one behind the other; threshold and bitmap are their last bytes. */
+/** Keys and signatures follow each other; threshold and bitmap are their last bytes. */
 function multiEd25519Members({ publicKey, signature }: Ed25519Authenticator): string {
   const keysEnd = Math.max(0, publicKey.length - 1)
   const signaturesEnd = Math.max(0, signature.length - BITMAP_LENGTH)
