@@ -320,64 +320,123 @@ function lookUpProgram(random: Random): HostileProgram {
   }
 }
 
-/** Values of many containers. */
-function containerProgram(random: Random): HostileProgram {
-  const manyEmpty = new Uint8Array(random.below(128) + 1)
-  manyEmpty[0] = manyEmpty.length - 1
-  const item = random.pick([
-    { type: BYTES, make: [['vec_pack', U8, 0]] as Line[] },
-    { type: vector(U64), make: [['vec_pack', U64, 0]] as Line[] },
+/** A value that a program makes again and again, of a type. */
+interface HeldItem {
+  readonly name: string
+  readonly type: Token
+  readonly make: readonly Line[]
+  /** Modules that the lines need. */
+  readonly modules?: readonly Assembly[]
+}
+
+const LONGS = vector(U64)
+const U256: Token = { kind: 'u256' }
+const ADDRESS: Token = { kind: 'address' }
+/** Locals of a program of held items that are used while an item is made. */
+const SCRATCH = { longs: 3, bytes: 4 } as const
+
+/** An item that a native decodes of the bytes of a list of `count` elements. */
+function decodedItem(name: string, element: Token, count: number, elementBytes: readonly number[]): HeldItem {
+  const type = vector(element)
+  const list = new ByteWriter().uleb128(count)
+  for (let at = 0; at < count; at++) list.bytes(Uint8Array.from(elementBytes))
+  const { assembly, call } = native('from_bcs', 'from_bytes', [BYTES], [T], [0])
+  const make: Line[] = [
+    ['ld_const', { constant: new ByteWriter().byteString(list.toBytes()).toBytes(), type: BYTES }],
+    ['call_generic', { ...call, typeArguments: [type] }],
+  ]
+  return { name: `decoded ${name}`, type, make, modules: [assembly] }
+}
+
+/** @param empty number of vectors in the constant that has many */
+function heldItems(empty: number): readonly HeldItem[] {
+  const constant = new Uint8Array(empty + 1)
+  constant[0] = empty
+  const grown = (scratch: number, element: Token, one: Line): Line[] => [
+    ['vec_pack', element, 0],
+    ['st_loc', scratch],
+    ['mut_borrow_loc', scratch],
+    one,
+    ['vec_push_back', element],
+    ['move_loc', scratch],
+  ]
+  return [
+    { name: 'bytes', type: BYTES, make: [['vec_pack', U8, 0]] },
+    { name: 'bytes that grew', type: BYTES, make: grown(SCRATCH.bytes, U8, ['ld_u8', 1]) },
+    { name: 'vectors', type: LONGS, make: [['vec_pack', U64, 0]] },
     {
-      type: vector(U64),
+      name: 'vectors of one',
+      type: LONGS,
       make: [
         ['ld_u64', 7],
         ['vec_pack', U64, 1],
-      ] as Line[],
+      ],
     },
+    { name: 'vectors that grew', type: LONGS, make: grown(SCRATCH.longs, U64, ['ld_u64', 1]) },
     {
+      name: 'structs',
       type: own('S'),
       make: [
         ['vec_pack', U8, 0],
         ['pack', 'S'],
-      ] as Line[],
+      ],
     },
     {
+      name: 'variants',
       type: own('E'),
       make: [
         ['vec_pack', U64, 0],
         ['pack_variant', 'E::Y'],
-      ] as Line[],
+      ],
     },
     {
-      type: closure([], [U64]),
+      name: 'closures',
+      // A private function cannot be stored, so its closures have the abilities copy and drop.
+      type: closure([], [U64], 3),
       make: [
         ['ld_u64', 3],
         ['pack_closure', { name: 'c', parameters: [U64], results: [U64] }, 1],
-      ] as Line[],
+      ],
     },
-    { type: vector(BYTES), make: [['ld_const', { constant: manyEmpty, type: vector(BYTES) }]] as Line[] },
-  ])
-  const list = vector(item.type)
-  const push: Line[] = [['mut_borrow_loc', 1], ...item.make, ['vec_push_back', item.type]]
-  const unrolled = Array.from({ length: 1 + random.below(400) }, () => push).flat()
+    {
+      name: 'wide integers',
+      type: U256,
+      make: [['ld_const', { constant: new Uint8Array(32).fill(0xfe), type: U256 }], ['ld_u8', 1], ['shr']],
+    },
+    { name: 'constants', type: vector(BYTES), make: [['ld_const', { constant, type: vector(BYTES) }]] },
+    decodedItem('addresses', ADDRESS, 100, new Array<number>(32).fill(7)),
+    decodedItem('wide integers', U64, 100, new Array<number>(8).fill(0xf7)),
+    decodedItem('vectors of one', vector(BOOL), 100, [1, 1]),
+    decodedItem('many', BOOL, 300, [1]),
+  ]
+}
+
+/** Holds a list that grows by an item, or copies of a list with `unrolled` items. */
+function heldItemProgram(
+  { name, type, make, modules = [] }: HeldItem,
+  unrolled: number,
+  isOfCopies: boolean,
+): HostileProgram {
+  const list = vector(type)
+  const push: Line[] = [['mut_borrow_loc', 1], ...make, ['vec_push_back', type]]
+  const pushes = Array.from({ length: unrolled }, () => push).flat()
   const grow: Line[] = [
-    ['vec_pack', item.type, 0],
+    ['vec_pack', type, 0],
     ['st_loc', 1],
   ]
   const copies: Line[] = [
     ['vec_pack', list, 0],
     ['st_loc', 2],
-    ...unrolled,
+    ...pushes,
     { label: 'copies' },
     ['mut_borrow_loc', 2],
     ['copy_loc', 1],
     ['vec_push_back', list],
     ['branch', 'copies'],
   ]
-  const pushes: Line[] = [{ label: 'pushes' }, ...unrolled, ['branch', 'pushes']]
-  const code = [...grow, ...random.pick([copies, pushes])]
+  const forever: Line[] = [{ label: 'pushes' }, ...pushes, ['branch', 'pushes']]
   return {
-    kind: 'containers',
+    kind: `${isOfCopies ? 'copies of ' : ''}${name}`,
     modules: [
       {
         name: 'm',
@@ -387,17 +446,104 @@ function containerProgram(random: Random): HostileProgram {
             name: 'E',
             variants: [
               { name: 'N', fields: [] },
-              { name: 'Y', fields: [['v', vector(U64)]] },
+              { name: 'Y', fields: [['v', LONGS]] },
             ],
           },
         ],
         functions: [
-          view(code, [U64, list, vector(list)]),
+          view([...grow, ...(isOfCopies ? copies : forever)], [U64, list, vector(list), LONGS, BYTES]),
           { name: 'c', parameters: [U64], results: [U64], isView: false, code: [['move_loc', 0], ['ret']] },
         ],
       },
+      ...modules,
     ],
   }
+}
+
+/** Adds to an aggregator at each of `count` squared places. */
+function aggregatorProgram(count: number): HostileProgram {
+  const type = structAt(ONE, 'aggregator')('Aggregator')
+  const add = native('aggregator', 'add', [{ kind: 'reference', mutable: true, to: type }, { kind: 'u128' }], [])
+  const places = new ByteWriter().uleb128(count)
+  for (let at = 0; at < count; at++) places.bytes(new Uint8Array(30)).bytes(Uint8Array.of(at >> 8, at & 255))
+  const place = (at: number): Line[] => [
+    ['imm_borrow_loc', 2],
+    ['copy_loc', at],
+    ['vec_imm_borrow', ADDRESS],
+    ['read_ref'],
+  ]
+  const one: Line[] = [
+    ...place(0),
+    ...place(1),
+    [
+      'call',
+      { module: { address: ONE, name: 'aggregator' }, name: 'of', parameters: [ADDRESS, ADDRESS], results: [type] },
+    ],
+    ['st_loc', 3],
+    ['mut_borrow_loc', 3],
+    ['ld_u128', 1],
+    ['call', add.call],
+  ]
+  const next = (local: number, label: string): Line[] => [
+    ['copy_loc', local],
+    ['ld_u64', 1],
+    ['add'],
+    ['st_loc', local],
+    ['copy_loc', local],
+    ['ld_u64', count],
+    ['lt'],
+    ['br_true', label],
+  ]
+  const code: Line[] = [
+    ['ld_const', { constant: places.toBytes(), type: vector(ADDRESS) }],
+    ['st_loc', 2],
+    ['ld_u64', 0],
+    ['st_loc', 0],
+    { label: 'outer' },
+    ['ld_u64', 0],
+    ['st_loc', 1],
+    { label: 'inner' },
+    ...one,
+    ...next(1, 'inner'),
+    ...next(0, 'outer'),
+    ...done,
+  ]
+  const of: AssembledFunction = {
+    name: 'of',
+    parameters: [ADDRESS, ADDRESS],
+    results: [type],
+    visibility: 'public',
+    isView: false,
+    code: [['move_loc', 0], ['move_loc', 1], ['ld_u128', 1_000], ['pack', 'Aggregator'], ['ret']],
+  }
+  const fields: [string, Token][] = [
+    ['handle', ADDRESS],
+    ['key', ADDRESS],
+    ['limit', { kind: 'u128' }],
+  ]
+  const framework: Assembly = {
+    ...add.assembly,
+    structs: [{ name: 'Aggregator', fields }],
+    functions: [...add.assembly.functions, of],
+  }
+  return {
+    kind: 'aggregators',
+    modules: [{ name: 'm', functions: [view(code, [U64, U64, vector(ADDRESS), type])] }, framework],
+  }
+}
+
+/** Programs that hold values of all kinds until their budget ends. */
+export function holdingPrograms(): readonly HostileProgram[] {
+  const ofItems = heldItems(64).flatMap((item) =>
+    [false, true].map((isOfCopies) => heldItemProgram(item, 50, isOfCopies)),
+  )
+  return [...ofItems, aggregatorProgram(300)]
+}
+
+function randomHoldingProgram(random: Random): HostileProgram {
+  if (random.below(10) === 0) return aggregatorProgram(1 + random.below(700))
+  const item = random.pick(heldItems(random.below(128)))
+  return heldItemProgram(item, 1 + random.below(400), random.below(2) === 0)
 }
 
 /** Many functions of much code, each called once. */
@@ -750,7 +896,7 @@ const KINDS = [
   signatureProgram,
   typeNativeProgram,
   lookUpProgram,
-  containerProgram,
+  randomHoldingProgram,
   codeProgram,
 ]
 

@@ -79,9 +79,10 @@ const HEX_DIGITS = ENCODER.encode('0123456789abcdef')
 const HEX_PAIRS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
 export function bytesToHexDigits(bytes: Uint8Array): string {
-  let digits = ''
-  for (let at = 0; at < bytes.length; at++) digits += HEX_PAIRS[bytes[at]!]!
-  return digits
+  // Joined: a text that is put together with `+` keeps its parts, some 2 kB for 32 bytes.
+  const pairs = new Array<string>(bytes.length)
+  for (let at = 0; at < bytes.length; at++) pairs[at] = HEX_PAIRS[bytes[at]!]!
+  return pairs.join('')
 }
 
 export function writeHexDigits(target: Uint8Array, at: number, source: Uint8Array, start: number, end: number): number {

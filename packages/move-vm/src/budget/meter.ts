@@ -8,6 +8,11 @@ const CONTAINER_BYTES = 88
 const BYTE_VECTOR_BYTES = 264
 /** Bytes that a value in a container counts as. */
 export const SLOT_BYTES = 8
+/** Heap bytes of an address: a text of 64 digits. */
+export const ADDRESS_BYTES = 80
+/** Heap bytes of a `bigint` in addition to its digits, and of the widest one. */
+export const BIGINT_HEAD_BYTES = 16
+export const WIDEST_BIGINT_BYTES = 48
 
 /**
  * Most bytes of a `vector<u8>`, and most elements of other vectors: our limits. To grow or to copy one that is larger takes a
@@ -140,12 +145,20 @@ export class Meter {
   }
 
   /**
-   * Charges the bytes of a container with `parts` parts.
+   * Charges the bytes of a container with `parts` parts, and room for more.
    * @throws VmFault
    */
-  chargeContainer(parts: number): void {
+  chargeContainer(parts: number, room = parts): void {
     expectElements(parts)
-    this.chargeBytes(CONTAINER_BYTES + SLOT_BYTES * parts)
+    this.chargeBytes(CONTAINER_BYTES + SLOT_BYTES * room)
+  }
+
+  /**
+   * Charges the integers among values that are put into containers and do not fit into a slot.
+   * @throws VmFault
+   */
+  chargeWideValues(values: readonly unknown[]): void {
+    for (const value of values) if (typeof value === 'bigint') this.chargeBytes(WIDEST_BIGINT_BYTES)
   }
 
   /**

@@ -1,12 +1,20 @@
 import { ADDRESS_LENGTH, ByteReader, isLedgerStateError } from '@ledger-state/core'
 import { bytesToHexDigits, copyBytes } from '@ledger-state/core/bytes'
-import type { Meter } from '../budget/meter.js'
+import { ADDRESS_BYTES, BIGINT_HEAD_BYTES, type Meter } from '../budget/meter.js'
 import { PARTS_AT_ONCE, type SlicedWork } from '../sliced-work.js'
+import { bitsOf } from '../types/integer-type.js'
 import { LAYOUT, type RuntimeLayout } from '../types/runtime-layout.js'
 import { ByteVector } from '../values/byte-vector.js'
 import { MAX_VALUE_DEPTH } from '../values/copy-value.js'
 import { UnfinishedParts } from '../values/unfinished-parts.js'
-import { type ClosureTarget, ClosureValue, StructValue, type Value, VectorValue } from '../values/value.js'
+import {
+  type ClosureTarget,
+  ClosureValue,
+  roomAfterPush,
+  StructValue,
+  type Value,
+  VectorValue,
+} from '../values/value.js'
 import { readInteger } from './integer-codec.js'
 
 /** The parts of a function value before its captured values. */
@@ -23,10 +31,17 @@ export interface ClosureReader {
   readLayout(reader: ByteReader, depth: number): RuntimeLayout
 }
 
+/** Most parts of a value whose list has its whole length at once. */
+const MOST_AT_ONCE = 256
+/** A part of it is an array that takes no more memory than its elements do. */
+const UNREAD: readonly Value[] = new Array<Value>(MOST_AT_ONCE).fill(false)
+
 /** Parts of a value that are read into a list. A vector has one layout; each captured value follows its layout. */
 interface ReadParts {
   readonly kind: 'vector' | 'struct' | 'closure'
   readonly values: Value[]
+  /** Number of parts that are read. */
+  read: number
   readonly layouts: RuntimeLayout[] | readonly RuntimeLayout[]
   readonly count: number
   readonly depth: number
@@ -77,9 +92,10 @@ export class ValueDecoder implements SlicedWork<Value | undefined> {
       case LAYOUT.bool:
         return reader.readBool()
       case LAYOUT.address:
-        return bytesToHexDigits(reader.readBytes(ADDRESS_LENGTH))
+        return this.#readAddress()
       case LAYOUT.signer:
-        return new StructValue(0, [bytesToHexDigits(reader.readBytes(ADDRESS_LENGTH))])
+        this.#meter.chargeContainer(1)
+        return new StructValue(0, [this.#readAddress()])
       case LAYOUT.bytes: {
         const bytes = reader.readByteString()
         this.#meter.chargeByteVector(bytes.length)
@@ -87,11 +103,12 @@ export class ValueDecoder implements SlicedWork<Value | undefined> {
       }
       case LAYOUT.vector: {
         const count = reader.readLength()
-        const values: Value[] = []
+        const room = count <= MOST_AT_ONCE ? count : roomAfterPush(count)
         // Charged before the allocation, so that the budget bounds it for elements of no bytes, too.
-        this.#meter.chargeContainer(count)
-        this.#readParts({ kind: 'vector', values, layouts: layout.parts, count, depth })
-        return new VectorValue(values)
+        this.#meter.chargeContainer(count, room)
+        const values = listOf(count)
+        this.#readParts({ kind: 'vector', values, read: 0, layouts: layout.parts, count, depth })
+        return new VectorValue(values, room)
       }
       case LAYOUT.struct:
         return new StructValue(0, this.#readFields(layout.parts, depth))
@@ -104,15 +121,23 @@ export class ValueDecoder implements SlicedWork<Value | undefined> {
       }
       case LAYOUT.function:
         return this.#readClosure(depth)
-      default:
-        return readInteger(reader, layout.kind)
+      default: {
+        const value = readInteger(reader, layout.kind)
+        if (typeof value === 'bigint') this.#meter.chargeBytes(BIGINT_HEAD_BYTES + bitsOf(layout.kind) / 8)
+        return value
+      }
     }
+  }
+
+  #readAddress(): string {
+    this.#meter.chargeBytes(ADDRESS_BYTES)
+    return bytesToHexDigits(this.#reader.readBytes(ADDRESS_LENGTH))
   }
 
   #readFields(layouts: readonly RuntimeLayout[], depth: number): Value[] {
     this.#meter.chargeContainer(layouts.length)
-    const values: Value[] = []
-    this.#readParts({ kind: 'struct', values, layouts, count: layouts.length, depth })
+    const values = listOf(layouts.length)
+    this.#readParts({ kind: 'struct', values, read: 0, layouts, count: layouts.length, depth })
     return values
   }
 
@@ -120,24 +145,31 @@ export class ValueDecoder implements SlicedWork<Value | undefined> {
     if (depth > MAX_VALUE_DEPTH) throw this.#reader.fault('a value that is too deep')
     const { target, mask, capturedCount } = this.#closures.readHead(this.#reader)
     this.#meter.chargeContainer(capturedCount)
-    const values: Value[] = []
+    const values = listOf(capturedCount)
     const layouts: RuntimeLayout[] = []
-    this.#readParts({ kind: 'closure', values, layouts, count: capturedCount, depth })
+    this.#readParts({ kind: 'closure', values, read: 0, layouts, count: capturedCount, depth })
     return new ClosureValue(target, mask, values, layouts)
   }
 
   #readParts(parts: ReadParts): void {
     const { kind, values, layouts, count, depth } = parts
-    const last = Math.min(count, values.length + PARTS_AT_ONCE)
-    while (values.length < count) {
-      if (this.#unfinished.isSliceSpent || values.length >= last) {
+    const last = Math.min(count, parts.read + PARTS_AT_ONCE)
+    for (; parts.read < count; parts.read++) {
+      if (this.#unfinished.isSliceSpent || parts.read >= last) {
         this.#unfinished.spendSlice()
         this.#unfinished.defer(parts)
         return
       }
       if (kind === 'closure') (layouts as RuntimeLayout[]).push(this.#closures.readLayout(this.#reader, depth + 1))
-      const layout = kind === 'vector' ? layouts[0]! : layouts[values.length]!
-      values.push(this.#read(layout, depth + 1))
+      const layout = kind === 'vector' ? layouts[0]! : layouts[parts.read]!
+      const value = this.#read(layout, depth + 1)
+      if (parts.read < values.length) values[parts.read] = value
+      else values.push(value)
     }
   }
+}
+
+/** A list for parts: of its whole length, or empty if there are many. */
+function listOf(count: number): Value[] {
+  return count <= MOST_AT_ONCE ? UNREAD.slice(0, count) : []
 }

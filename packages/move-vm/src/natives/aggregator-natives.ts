@@ -20,6 +20,7 @@ interface Change {
   lowest: bigint
 }
 
+const UNCHANGED: Readonly<Change> = { isNew: false, sum: 0n, highest: 0n, lowest: 0n }
 const CHANGES: NativeExtension<Map<string, Change>> = { name: 'aggregator', create: () => new Map() }
 const CREATED: NativeExtension<{ count: bigint }> = { name: 'aggregator_factory', create: () => ({ count: 0n }) }
 
@@ -29,6 +30,8 @@ const EXTENSION_ERROR = 4026
 const COUNTER_BYTES = 16
 const VALUE_BYTES = 16
 const PRICE = 20
+/** Heap bytes of a change with its name. */
+const CHANGE_BYTES = 400
 
 interface Aggregator {
   readonly handle: string
@@ -40,13 +43,13 @@ function aggregatorOf({ fields }: StructValue): Aggregator {
   return { handle: addressOf(fields[0]), key: addressOf(fields[1]), limit: integerOf(fields[2]) }
 }
 
-function changeOf(context: NativeContext, { handle, key }: Aggregator): Change {
-  const changes = context.extension(CHANGES)
-  const name = `${handle} ${key}`
-  const known = changes.get(name)
-  if (known) return known
-  const change: Change = { isNew: false, sum: 0n, highest: 0n, lowest: 0n }
-  changes.set(name, change)
+function knownChangeOf(context: NativeContext, { handle, key }: Aggregator): Change | undefined {
+  return context.extension(CHANGES).get(`${handle} ${key}`)
+}
+
+function keepChange(context: NativeContext, { handle, key }: Omit<Aggregator, 'limit'>, change: Change): Change {
+  context.chargeBytes(CHANGE_BYTES)
+  context.extension(CHANGES).set(`${handle} ${key}`, change)
   return change
 }
 
@@ -54,7 +57,7 @@ function changeOf(context: NativeContext, { handle, key }: Aggregator): Change {
 function addTo(context: NativeContext, value: Value | undefined, amount: bigint): readonly Value[] {
   context.charge(PRICE)
   const aggregator = aggregatorOf(structAt(value))
-  const change = changeOf(context, aggregator)
+  const change = knownChangeOf(context, aggregator) ?? keepChange(context, aggregator, { ...UNCHANGED })
   const sum = change.sum + amount
   if (sum > aggregator.limit) context.abort(OVERFLOW)
   if (sum < (change.isNew ? 0n : -aggregator.limit)) context.abort(UNDERFLOW)
@@ -71,8 +74,8 @@ export const AGGREGATOR_NATIVES: Readonly<Record<string, Native>> = {
     const created = context.extension(CREATED)
     const input = concatBytes(SESSION_HASH, numberToBytesBE(created.count, COUNTER_BYTES))
     const key = bytesToHexDigits(hashBytes(context, 'sha3_256', input))
+    keepChange(context, { handle, key }, { ...UNCHANGED, isNew: true })
     created.count++
-    context.extension(CHANGES).set(`${handle} ${key}`, { isNew: true, sum: 0n, highest: 0n, lowest: 0n })
     return [new StructValue(0, [handle, key, limit!])]
   },
   '0x1::aggregator::add': (context, [aggregator, amount]) => addTo(context, aggregator, integerOf(amount)),
@@ -80,7 +83,7 @@ export const AGGREGATOR_NATIVES: Readonly<Record<string, Native>> = {
   '0x1::aggregator::read': (context, [reference]) => {
     context.charge(PRICE)
     const aggregator = aggregatorOf(structAt(reference))
-    const change = changeOf(context, aggregator)
+    const change = knownChangeOf(context, aggregator) ?? UNCHANGED
     if (change.isNew) return [toInteger(change.sum)]
     const bytes = context.globals.readItemBytes(aggregator.handle, hexToBytes(aggregator.key))
     if (bytes === undefined || bytes.length !== VALUE_BYTES) {

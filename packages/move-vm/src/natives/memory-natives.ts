@@ -1,7 +1,7 @@
-import { expectElements, expectVectorBytes } from '../budget/meter.js'
+import { expectElements, expectVectorBytes, SLOT_BYTES } from '../budget/meter.js'
 import { inSteps } from '../sliced-work.js'
 import { ByteVector } from '../values/byte-vector.js'
-import { StructValue, type Value } from '../values/value.js'
+import { StructValue, type Value, type VectorValue } from '../values/value.js'
 import { indexOf, itemsOf, setValueAt, valueAt } from './arguments.js'
 import type { Native, NativeContext } from './native.js'
 
@@ -11,7 +11,6 @@ const MOVE_RANGE_UNAVAILABLE = 0xd_0002
 const OUT_OF_BOUNDS = 1
 
 const ELEMENTS_PER_INSTRUCTION = 4
-const ELEMENT_BYTES = 8
 
 /** Variants of `0x1::cmp::Ordering`. */
 const ORDERING = { less: 0, equal: 1, greater: 2 } as const
@@ -47,7 +46,8 @@ function* moveRange(context: NativeContext, from: Value, to: Value, range: Moved
     to.splice(at, 0, moved)
     return
   }
-  expectBounds(itemsOf(from).length, itemsOf(to).length, ELEMENT_BYTES, expectElements)
+  expectBounds(itemsOf(from).length, itemsOf(to).length, SLOT_BYTES, expectElements)
+  context.chargeBytes(SLOT_BYTES * (to as VectorValue).reserve(count))
   yield* moveItems(itemsOf(from), itemsOf(to), range)
 }
 

@@ -1,5 +1,5 @@
 import { decodeUtf8 } from '@ledger-state/core/bytes'
-import { expectElements, expectVectorBytes, type Meter, SLOT_BYTES } from '../budget/meter.js'
+import { expectElements, expectVectorBytes, type Meter, SLOT_BYTES, WIDEST_BIGINT_BYTES } from '../budget/meter.js'
 import { STATUS } from '../faults/status.js'
 import { type FaultPlace, isRetried, MoveAbort, TurnOver, unverifiedCode, VmFault } from '../faults/vm-fault.js'
 import {
@@ -503,6 +503,7 @@ export class Machine {
             meter.chargeContainer(count)
             const first = height - count
             const fields = stack.slice(first, height)
+            meter.chargeWideValues(fields)
             if (first >= MAX_OPERANDS) throw stackOverflow()
             stack[first] = new StructValue(b[at]!, fields)
             height = first + 1
@@ -524,6 +525,7 @@ export class Machine {
             meter.chargeContainer(count)
             const first = height - count
             const fields = stack.slice(first, height)
+            meter.chargeWideValues(fields)
             if (first >= MAX_OPERANDS) throw stackOverflow()
             stack[first] = new StructValue(a[at]! >>> VARIANT_SHIFT, fields)
             height = first + 1
@@ -561,6 +563,7 @@ export class Machine {
           }
           case OP.writeReference:
             height -= 2
+            if (typeof stack[height] === 'bigint') meter.chargeBytes(WIDEST_BIGINT_BYTES)
             writeReference(stack[height + 1]!, stack[height]!)
             break
           case OP.add: {
@@ -745,6 +748,7 @@ export class Machine {
             else meter.chargeContainer(b[at]!)
             if (first >= MAX_OPERANDS) throw stackOverflow()
             const items = stack.slice(first, height)
+            meter.chargeWideValues(items)
             stack[first] =
               type.element.kind === 'u8' ? new ByteVector(Uint8Array.from(items as number[])) : new VectorValue(items)
             height = first + 1
@@ -778,9 +782,12 @@ export class Machine {
               vector.push(stack[height + 1] as number)
             } else {
               const { items } = vector as VectorValue
+              const item = stack[height + 1]!
               expectElements(items.length + 1)
-              meter.chargeBytes(SLOT_BYTES)
-              items.push(stack[height + 1]!)
+              const grown = (vector as VectorValue).reserve(1)
+              if (grown > 0) meter.chargeBytes(SLOT_BYTES * grown)
+              if (typeof item === 'bigint') meter.chargeBytes(WIDEST_BIGINT_BYTES)
+              items.push(item)
             }
             break
           }
@@ -818,8 +825,10 @@ export class Machine {
             }
             const first = height - link.capturedCount
             meter.chargeContainer(link.capturedCount)
+            const captured = stack.slice(first, height)
+            meter.chargeWideValues(captured)
             if (first >= MAX_OPERANDS) throw stackOverflow()
-            stack[first] = this.#closures.pack(link, stack.slice(first, height))
+            stack[first] = this.#closures.pack(link, captured)
             height = first + 1
             break
           }

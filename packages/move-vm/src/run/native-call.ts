@@ -1,6 +1,6 @@
 import { copyBytes } from '@ledger-state/core/bytes'
 import type { TypeTag } from '@ledger-state/type-tag'
-import type { Meter } from '../budget/meter.js'
+import { ADDRESS_BYTES, type Meter } from '../budget/meter.js'
 import type { Compute, ComputeTask } from '../compute-task.js'
 import { STATUS } from '../faults/status.js'
 import { type FaultPlace, isRetried, MoveAbort, PendingTask, VmFault } from '../faults/vm-fault.js'
@@ -93,8 +93,9 @@ export class NativeCall implements NativeContext {
     }
   }
 
-  /** Charges the containers that natives make themselves; deserialised values are charged as they are made. */
+  /** Charges the values that natives make themselves; deserialised values are charged as they are made. */
   #chargeResult(value: Value): void {
+    if (typeof value === 'string') this.#parts.meter.chargeBytes(ADDRESS_BYTES)
     if (value instanceof ByteVector) this.#parts.meter.chargeByteVector(0)
     if (!(value instanceof StructValue)) return
     this.#parts.meter.chargeContainer(value.fields.length)

@@ -34,10 +34,27 @@ export type Slot = Value | undefined
 /** A vector of anything but u8. The array belongs to the vector. */
 export class VectorValue {
   readonly items: Value[]
+  /** Number of elements that the array has room for, as it is charged. */
+  room: number
 
-  constructor(items: Value[]) {
+  constructor(items: Value[], room = items.length) {
     this.items = items
+    this.room = room
   }
+
+  /** Counts room for elements that are appended. Returns by how many elements the room grew. */
+  reserve(count: number): number {
+    const needed = this.items.length + count
+    if (needed <= this.room) return 0
+    const before = this.room
+    this.room = roomAfterPush(needed)
+    return this.room - before
+  }
+}
+
+/** Room of an array that pushes make `length` elements long: V8 grows arrays by a half and 16 elements. */
+export function roomAfterPush(length: number): number {
+  return length === 0 ? 0 : length + (length >> 1) + 16
 }
 
 /**
