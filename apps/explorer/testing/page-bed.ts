@@ -32,7 +32,7 @@ const GLOBALS = [
 const fetchOfNode = globalThis.fetch
 
 /** The document stays for all test files of a worker, because the modules of the page stay, too. */
-function installWindow(): Window {
+export function installWindow(): Window {
   const known: unknown = Reflect.get(globalThis, 'window')
   if (known instanceof Window) return known
   const window = new Window({ url: ORIGIN, width: 1_440, height: 900 })
@@ -59,6 +59,7 @@ export class PageBed {
   readonly #window: Window
   readonly #server: RunningServer
   #answering: Answering = 'sound'
+  #refused: string | undefined
   #failing: RegExp | undefined
   #release: () => void = () => {}
   #released = Promise.resolve()
@@ -96,6 +97,11 @@ export class PageBed {
     this.#failing = paths
   }
 
+  /** Has the node refuse requests with this text in their path, as it does if they would take too much work. */
+  refuses(text: string): void {
+    this.#refused = text
+  }
+
   async #fetch(path: string, init: RequestInit | undefined): Promise<Response> {
     if (this.#answering === 'late') await this.#released
     if (this.#answering === 'lost') throw new TypeError('fetch failed')
@@ -103,6 +109,7 @@ export class PageBed {
       Response.json({ message: `it says ${code}`, error_code: code }, { status, headers: { 'retry-after': '1' } })
     if (this.#answering === 'busy') return error(503, 'overloaded')
     if (this.#answering === 'failed' || this.#failing?.test(path)) return error(500, 'internal_error')
+    if (this.#refused !== undefined && path.includes(this.#refused)) return error(400, 'invalid_input')
     return await fetchOfNode(`http://127.0.0.1:${this.#server.port}${path}`, init)
   }
 

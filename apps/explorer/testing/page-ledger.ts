@@ -304,20 +304,27 @@ export const core = (owner: string) => ({
 const teaAt = (version: bigint): bigint => 1_000n * (version + 1n)
 const teaOfAliceAt = (version: bigint): bigint => teaAt(version) / 4n
 
+interface TeaStore {
+  readonly owner: string
+  readonly balance: bigint
+  readonly isFrozen?: boolean
+}
+
+/** A store of the tea at an address. */
+export function teaStore(address: string, { owner, balance, isFrozen = false }: TeaStore): Write {
+  return object(address, {
+    '0x1::object::ObjectCore': core(owner),
+    '0x1::fungible_asset::FungibleStore': { metadata: { inner: TEA }, balance: String(balance), frozen: isFrozen },
+  })
+}
+
 const teaWrites = (version: bigint): readonly Write[] => [
   object(TEA, {
     '0x1::object::ObjectCore': core(SHOP),
     '0x1::fungible_asset::Supply': { current: String(teaAt(version)), maximum: { vec: ['90000'] } },
     '0x1::fungible_asset::Metadata': { name: 'Tea', symbol: 'TEA', decimals: 1, icon_uri: '', project_uri: '' },
   }),
-  object(TEA_STORE, {
-    '0x1::object::ObjectCore': core(ALICE),
-    '0x1::fungible_asset::FungibleStore': {
-      metadata: { inner: TEA },
-      balance: String(teaOfAliceAt(version)),
-      frozen: false,
-    },
-  }),
+  teaStore(TEA_STORE, { owner: ALICE, balance: teaOfAliceAt(version) }),
 ]
 
 const GENESIS: readonly Write[] = [

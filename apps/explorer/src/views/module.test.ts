@@ -25,6 +25,13 @@ it('leads to the form of each view', async () => {
   expect(link.getAttribute('href')).toBe('/view/0xcafe::shop::price')
 })
 
+it('names the uses of a type in the modules of its account', async () => {
+  await page().goTo('/module/0x1/coin')
+  const use = await page().find('.hint a', 'coin::CoinStore')
+  expect(use.closest('.hint')!.textContent).toBe('used by coin::CoinStore')
+  expect(use.getAttribute('href')).toBe('/module/0x1/coin')
+})
+
 it('finds the accounts with a resource of a type', async () => {
   await page().goTo(PATH)
   await page().click('button', 'Search all accounts')

@@ -160,7 +160,7 @@ export const settings = {
     holdings: defaultedOption(
       'holdings',
       'on|off',
-      'index who holds what, for balances, holders, tokens and activities; a store that has versions without the index does not begin it (ledger-state index builds it)',
+      'index holdings, for balances, holders, tokens and activities; a store that has versions without the index does not begin it (ledger-state index builds it)',
       'on',
       oneOf('on', 'off'),
     ),

@@ -31,7 +31,7 @@ describe('the home of a store that keeps a slice', () => {
     expect(await accessibilityFindings(page)).toEqual([])
     await page.getByLabel('only those that joined after version').check()
     await page
-      .getByText(/Nobody joined later\.|known from version \d+ on/)
+      .getByText(/Nobody joined later\.|known since version \d+/)
       .first()
       .waitFor()
     await page.close()
