@@ -148,6 +148,8 @@ export const invalidParameter = declareErrors('invalid_parameter', {
     `unknown parameter ${JSON.stringify(name)}; did you mean \`${meant}\`?`,
   noProofOfOperation: () =>
     'this operation gives no proof; `GET /v1/spec` shows the operations that have the parameter `proof`',
+  viewProofTooLarge: (most: number) =>
+    `the values that this view reads have more than ${most} bytes, the most of a proof`,
   noProofsKept: () => 'this service cannot serve proofs: it keeps no signed checkpoint',
   noProofsOfSlice: () =>
     'this store cannot serve proofs: it keeps only part of the ledger, and a proof needs the whole state tree',

@@ -106,4 +106,5 @@ export { callView, type StartViewOptions, startView } from './views/start-view.j
 export type { StartedView, ViewReport } from './views/started-view.js'
 export { type ViewAnswer, type ViewHistory, type ViewHistoryOptions, viewHistory } from './views/view-history.js'
 export type { ViewRequest } from './views/view-request.js'
+export { uncachedState, type ViewedState } from './views/viewed-state.js'
 export { resourceWriteToJson, type WrittenValue, writeToJson, writtenValueToJson } from './writes/write-to-json.js'

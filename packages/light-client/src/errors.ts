@@ -8,6 +8,8 @@ declare module '@ledger-state/core' {
   interface ErrorFieldsByCode {
     /** `key` of the module that is needed to decode the value, in database form, in hex. */
     module_not_proven: { readonly key: string }
+    /** State `key` of a value that a view reads, in database form, in hex. */
+    value_not_proven: { readonly key: string }
     /** `version` of the answer. */
     wrong_version: { readonly version: bigint }
     /** `option` that has a wrong value. */
@@ -32,6 +34,9 @@ export type LightClientErrorCode =
   | 'wrong_transaction'
   | 'wrong_event'
   | 'module_not_proven'
+  | 'value_not_proven'
+  | 'view_failed'
+  | 'view_argument_invalid'
 
 type LightClientError = LedgerStateError<LightClientErrorCode>
 
@@ -53,6 +58,10 @@ export const invalidOption = declareErrors('invalid_argument', {
   notAnApi: () => ['the URL of a node has a user name, a query or a fragment', { option: 'url' }],
   noTransactionNamed: () => ['neither a version nor a hash names a transaction', { option: 'version' }],
   noEventNamed: (option: string) => [`no ${option} names an event`, { option }],
+  typesInFunction: (text: string) => [
+    `${quote(text)} names type arguments: give them as typeArguments`,
+    { option: 'function' },
+  ],
   withoutJson: (option: string, why: string) => [`the ${option} cannot be written as JSON: ${why}`, { option }],
 })
 
@@ -87,4 +96,9 @@ export function wrongEvent(version: bigint, index: number): LightClientError {
 export function moduleNotProven(key: Uint8Array): LightClientError {
   const message = 'the type of the value needs a module that has no proof: pass `readProof`'
   return new LedgerStateError('module_not_proven', message, { key: bytesToHexDigits(key) })
+}
+
+export function valueNotProven(key: string): LightClientError {
+  const message = `the view reads the state key ${clip(key)}, and the answer does not prove its value`
+  return new LedgerStateError('value_not_proven', message, { key })
 }

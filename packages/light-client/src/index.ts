@@ -31,3 +31,11 @@ export {
   verifyEventAnswer,
   verifyTransactionAnswer,
 } from './verify-transaction-answer.js'
+export { type VerifyViewOptions, verifyView } from './verify-view.js'
+export {
+  type VerifiedResult,
+  type VerifiedView,
+  type VerifyViewAnswerOptions,
+  type ViewQuestion,
+  verifyViewAnswer,
+} from './verify-view-answer.js'

@@ -2,9 +2,10 @@
 import { verifyBalance } from '../src/verify-balance.ts'
 import { verifyResource, verifyTableItem } from '../src/verify-state.ts'
 import { verifyEvent, verifyTransaction } from '../src/verify-transaction.ts'
+import { verifyView } from '../src/verify-view.ts'
 import { APT, HOLDERS } from './asset-writes.ts'
 
-const FUNCTIONS = { verifyBalance, verifyResource, verifyTableItem, verifyTransaction, verifyEvent }
+const FUNCTIONS = { verifyBalance, verifyResource, verifyTableItem, verifyTransaction, verifyEvent, verifyView }
 
 /** A call of a function of the package, without the URL. Versions and numbers are texts. */
 export type NodeCall = readonly [
@@ -25,6 +26,9 @@ export function stateCalls(waypoint: string): NodeCall[] {
   const item = (key: unknown) => {
     return { waypoint, handle: '0x7ab1e', keyType: 'u64', valueType: '0xcafe::game::Score', key }
   }
+  const view = (name: string, ...args: string[]) => {
+    return { waypoint, function: `0x42::main::${name}`, arguments: args }
+  }
   return [
     ['verifyResource', resource('Score'), { json: '{"first":"3","second":"4"}' }],
     ['verifyResource', resource('Member'), { json: '{"first":"5","second":"6"}' }],
@@ -36,6 +40,10 @@ export function stateCalls(waypoint: string): NodeCall[] {
       return ['verifyBalance', { waypoint, address, asset: APT }, { balance, coinStore, primaryStore }]
     }),
     ['verifyBalance', { waypoint, address: '0xb07', asset: '0xa' }, { balance: 7n, coinStore: undefined }],
+    ['verifyView', view('value', '0xa1'), { results: [{ json: '"11"' }] }],
+    ['verifyView', view('either', '0xa1', '0xa2'), { results: [{ json: '"44"' }] }],
+    ['verifyView', view('holds', '0xa3'), { results: [{ json: 'false' }] }],
+    ['verifyView', view('point'), { results: [{ json: '{"x":"1"}' }] }],
   ]
 }
 

@@ -1,10 +1,13 @@
 // The made-up ledgers behind servers on loopback, whose answers a test may change.
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Write } from '@ledger-state/core'
 import { createRequestListener } from '@ledger-state/http'
 import { createProvenLedger } from '@ledger-state/http/testing/proven-ledger'
 import { createSignedTransactions } from '@ledger-state/http/testing/signed-transactions'
 import { createLedger } from '@ledger-state/ledger'
+import { GENESIS, HELD, HOLDERS, u64 } from '@ledger-state/ledger/testing/view-ledger'
+import { resourceKey } from '@ledger-state/type-tag'
 import { inject } from 'light-my-request'
 import { HOLDER_WRITES } from './asset-writes.ts'
 
@@ -27,9 +30,16 @@ export async function serve(listener: RequestListener): Promise<Served> {
   }
 }
 
+/** Programs with views, and values that they read. */
+export const VIEW_WRITES: readonly Write[] = [
+  ...GENESIS,
+  [resourceKey(HOLDERS[0]!, HELD), u64(11)],
+  [resourceKey(HOLDERS[1]!, HELD), u64(22)],
+]
+
 /** A listener for a ledger with a signed state. */
 export async function stateListener() {
-  const { engine, proofs, close } = await createProvenLedger({ further: HOLDER_WRITES })
+  const { engine, proofs, close } = await createProvenLedger({ further: [...HOLDER_WRITES, ...VIEW_WRITES] })
   const listener = createRequestListener({
     ledger: createLedger(engine),
     proofs,

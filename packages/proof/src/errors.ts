@@ -47,6 +47,10 @@ export function wrongPresence(key: Uint8Array, isPresent: boolean): ProofError {
   return new LedgerStateError('verification_failed', message)
 }
 
+export function badMultiPath(why: string): ProofError {
+  return new LedgerStateError('verification_failed', `the path of the proof ${why}`)
+}
+
 // Signatures
 
 /** Text and fields of an error of an epoch. The reader of a file adds the place. */

@@ -67,6 +67,17 @@ export {
   stateProofToJson,
   writeStateProof,
 } from './state/state-proof.js'
+export {
+  checkValuesProof,
+  joinValues,
+  jsonToValuesProof,
+  type ProvenValue,
+  readValuesProof,
+  type ValuesProof,
+  type ValuesProofJson,
+  valuesProofToJson,
+  writeValuesProof,
+} from './state/values-proof.js'
 export { AccumulatorFrontier, MAX_LEAVES } from './trees/accumulator.js'
 export { accumulatorPath, type PathSurroundings, rootByPath } from './trees/accumulator-path.js'
 export { PartTree, SAVED_LEAF_LENGTH, SUBTREE_EMPTY, SUBTREE_INNER, SUBTREE_LEAF } from './trees/part-tree.js'

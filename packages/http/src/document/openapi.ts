@@ -132,6 +132,33 @@ const SCHEMAS = {
       ...INFO_PROOF_PROPERTIES,
     },
   },
+  ViewProof: {
+    type: 'object',
+    description:
+      'Proves all values that a view read, and the keys that had none, from the signatures of validators: docs/ledger-formats.md, "Proofs of views". In BCS the answer is the bytes of the results, with their length, followed by the proof.',
+    required: ['values', 'nodes', 'hashes', 'leaves', ...INFO_PROOF_MEMBERS],
+    properties: {
+      values: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['state_key', 'state_value'],
+          properties: { state_key: HEX, state_value: { oneOf: [HEX, { type: 'null' }] } },
+        },
+      },
+      nodes: HEX,
+      hashes: { type: 'array', items: HEX },
+      leaves: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['key_hash', 'value_hash'],
+          properties: { key_hash: HEX, value_hash: HEX },
+        },
+      },
+      ...INFO_PROOF_PROPERTIES,
+    },
+  },
   TableItemElement: {
     type: 'object',
     required: ['table_handle'],

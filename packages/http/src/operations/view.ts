@@ -1,9 +1,10 @@
-import { ByteWriter } from '@ledger-state/core'
-import { type LedgerState, type StartedView, type StoredValue, startView } from '@ledger-state/ledger'
+import { type StartedView, type StoredValue, startView } from '@ledger-state/ledger'
 import { chooseFormat } from '../protocol/accept.js'
-import { CONTENT_TYPE, type OutputFormat, VIEW_FUNCTION_BCS } from '../protocol/media-types.js'
-import { type Answer, BODY_ERRORS, type Operation, type OperationRequest, STATE_PARAMETERS } from './parts/operation.js'
+import { CONTENT_TYPE, VIEW_FUNCTION_BCS } from '../protocol/media-types.js'
+import { BODY_ERRORS, type Operation, type OperationRequest, STATE_PARAMETERS } from './parts/operation.js'
+import { proveView, resultsToBcs, resultsToJson } from './parts/proven-view.js'
 import { parseAskedState } from './parts/request-parts.js'
+import { expectProofSource, orProven, PROOF_PARAMETERS, parseAskedProof } from './parts/state-read.js'
 import { TurnBudget } from './parts/turn-budget.js'
 import { parseViewCall } from './parts/view-request.js'
 
@@ -16,11 +17,11 @@ export const callView: Operation = {
   tag: 'View',
   summary: 'Execute view function',
   description:
-    'Runs a view function at a version, with the modules and the state of that version. In BCS: the number of results, then each result. A wrong call or a failure while it runs is 400, with the status code of the virtual machine in `vm_error_code`.',
-  parameters: STATE_PARAMETERS,
+    'Runs a view function at a version, with the modules and the state of that version. In BCS: the number of results, then each result. With `proof=true` the answer is `{value, proof}`: the results, and a proof of every value that the run read, so that a client can run the view itself. A wrong call or a failure while it runs is 400, with the status code of the virtual machine in `vm_error_code`.',
+  parameters: [...STATE_PARAMETERS, ...PROOF_PARAMETERS],
   requestBody: { $ref: '#/components/schemas/ViewRequest' },
   bcsRequestType: VIEW_FUNCTION_BCS,
-  success: { json: { type: 'array', items: {} }, bcs: { $ref: '#/components/schemas/Bytes' } },
+  success: { json: orProven({ type: 'array', items: {} }, 'ViewProof'), bcs: { $ref: '#/components/schemas/Bytes' } },
   errors: BODY_ERRORS,
   handle(request) {
     const { rules, allowance } = request.views
@@ -29,16 +30,25 @@ export const callView: Operation = {
     const format = chooseFormat(request.accept, 'json')
     const readCall = parseViewCall(request)
     const asked = parseAskedState(request.query)
+    const asksProof = parseAskedProof(request)
     rules.expectServed()
     request.expectOutput(format, 'View function')
     const state = request.pin(asked)
+    const proven = asksProof && proveView(request, state, expectProofSource(request, state), asksProof.from)
     const call = readCall()
-    const begin = () => startView(state, call, { budget: allowance.left, computesElsewhere: true })
+    const options = { budget: allowance.left, computesElsewhere: true }
+    const begin = () => (proven ? proven.start(call, options) : startView(state, call, options))
+    const toAnswer = (results: readonly StoredValue[]) =>
+      proven?.answer(results, format, turn) ?? {
+        ledger: state.ledger,
+        contentType: CONTENT_TYPE[format],
+        body: format === 'json' ? resultsToJson(results) : resultsToBcs(results),
+      }
     const view = begin()
     rules.expectAllowed(call.address, call.module, call.function)
     const results = runForATurn(request, view, began, turn)
-    if (results) return toAnswer(state, format, results)
-    return runInTurns(request, { view, begin }, began, turn).then((late) => toAnswer(state, format, late))
+    if (results) return toAnswer(results)
+    return runInTurns(request, { view, begin }, began, turn).then(toAnswer)
   },
 }
 
@@ -99,19 +109,4 @@ function advance({ views }: OperationRequest, view: StartedView, began: number):
       if (!report.isRepeated) views.onView?.({ ...report, seconds: (performance.now() - began) / 1_000 })
     }
   }
-}
-
-function toAnswer(state: LedgerState, format: OutputFormat, results: readonly StoredValue[]): Answer {
-  const body = format === 'json' ? Buffer.from(resultsToJson(results)) : resultsToBcs(results)
-  return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body }
-}
-
-function resultsToJson(results: readonly StoredValue[]): string {
-  return `[${results.map((value) => value.toJson()).join(',')}]`
-}
-
-function resultsToBcs(results: readonly StoredValue[]): Uint8Array {
-  const writer = new ByteWriter().uleb128(results.length)
-  for (const { bytes } of results) writer.bytes(bytes)
-  return writer.toBytes()
 }

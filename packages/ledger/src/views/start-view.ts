@@ -1,7 +1,6 @@
 import { bytesToHex } from '@ledger-state/core'
 import type { TraceRead, ViewCall, ViewOptions, ViewRun } from '@ledger-state/move-vm'
 import { typeTagToText } from '@ledger-state/type-tag'
-import type { LedgerState } from '../state/ledger-state.js'
 import { ReadTrace } from '../traces/read-trace.js'
 import { TracedView } from '../traces/traced-view.js'
 import type { StoredValue } from '../types/stored-value.js'
@@ -10,6 +9,7 @@ import type { CodeRevision } from './code-revision.js'
 import { encodeArguments } from './encode-arguments.js'
 import { RunningView, type StartedView } from './started-view.js'
 import type { ViewRequest } from './view-request.js'
+import type { ViewedState } from './viewed-state.js'
 import { vmStateOf } from './vm-state.js'
 
 /** Budget of a view (by default the VM's), and whether the caller does long tasks of natives. */
@@ -24,7 +24,7 @@ export interface StartViewOptions extends Pick<ViewOptions, 'budget' | 'computes
  * Starts a view function, which runs step by step when the caller lets it.
  * @throws `view_argument_invalid` for JSON arguments that do not fit
  */
-export function startView(state: LedgerState, request: ViewRequest, options: StartViewOptions = {}): StartedView {
+export function startView(state: ViewedState, request: ViewRequest, options: StartViewOptions = {}): StartedView {
   const { vm, interfaces } = state.source.views
   const { loading } = state.source
   const { arguments: given } = request
@@ -53,7 +53,7 @@ export function startView(state: LedgerState, request: ViewRequest, options: Sta
  * @throws as `startView` and its `advance`
  */
 export function callView(
-  state: LedgerState,
+  state: ViewedState,
   request: ViewRequest,
   { budget }: Pick<StartViewOptions, 'budget'> = {},
 ): readonly StoredValue[] {

@@ -1,9 +1,9 @@
 import { branchOf } from '@ledger-state/engine'
 import type { ViewState } from '@ledger-state/move-vm'
-import type { LedgerState } from '../state/ledger-state.js'
+import type { ViewedState } from './viewed-state.js'
 
 /** A state in the form that the VM reads. `revision` names its code; by default that is the version of the state. */
-export function vmStateOf({ view, source }: LedgerState, revision?: symbol): ViewState {
+export function vmStateOf({ view, source }: ViewedState, revision?: symbol): ViewState {
   if (source.loading) return source.loading.viewState(view)
   const { revisions } = source.views
   return {

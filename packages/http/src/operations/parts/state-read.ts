@@ -143,31 +143,49 @@ function answerWithProof(
   { from }: AskedProof,
   { format, asked, keyOf, read }: StateRead,
 ): Answer | Promise<Answer> {
-  const { proofs } = request
   const state = request.pin(asked)
-  const tree = proofs && treeAt(proofs, state.version)
-  if (!proofs || !tree)
-    throw readSlice(state.view) ? invalidParameter.noProofsOfSlice() : invalidParameter.noProofsKept()
+  const source = expectProofSource(request, state)
   const value = ifThere(() => read(state))
-  const proof = proveKey(proofs, tree, keyOf(state), state)
+  const proof = proveKey(source, keyOf(state), state)
   const toAnswer = (whole: StateProof): Answer => {
     const body = format === 'json' ? toJson(value, whole) : toBcs(value, whole)
     return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body }
   }
   if (from === undefined) return toAnswer(proof)
-  request.hold(MAX_ENDING_BYTES)
-  return endingsFrom(proofs, tree.checkpoint, from).then((epochEndings) => toAnswer({ ...proof, epochEndings }))
+  return withEndings(request, source, from, proof).then(toAnswer)
+}
+
+/** The source of the proofs of one state. */
+export interface ProofSource {
+  readonly proofs: StateProofs
+  readonly tree: ProofTree
 }
 
 /**
- * The tree of a version.
- * @throws `proof_not_kept` if only other versions have one
+ * The source of proofs of a state.
+ * @throws `proof_not_kept` if only other versions have one; `invalid_parameter` if none has
  */
-function treeAt(proofs: StateProofs, version: bigint): ProofTree | undefined {
-  const tree = proofs.at(version)
-  const { versions } = proofs
-  if (!tree && versions.length > 0) throw proofNotKept.ofState(version, nearest(versions, version))
-  return tree
+export function expectProofSource({ proofs }: OperationRequest, state: LedgerState): ProofSource {
+  const tree = proofs?.at(state.version)
+  if (proofs && tree) return { proofs, tree }
+  const versions = proofs?.versions ?? []
+  if (versions.length > 0) throw proofNotKept.ofState(state.version, nearest(versions, state.version))
+  throw readSlice(state.view) ? invalidParameter.noProofsOfSlice() : invalidParameter.noProofsKept()
+}
+
+/**
+ * Adds the epoch changes since a version to a proof, if they are asked for.
+ * @throws `invalid_request` if no kept epoch ends at the version
+ */
+export async function withEndings<P extends object>(
+  request: OperationRequest,
+  { proofs, tree }: ProofSource,
+  from: bigint | undefined,
+  proof: P,
+): Promise<P> {
+  if (from === undefined) return proof
+  request.hold(MAX_ENDING_BYTES)
+  return { ...proof, epochEndings: await endingsFrom(proofs, tree.checkpoint, from) }
 }
 
 function nearest(versions: readonly bigint[], version: bigint): bigint {
@@ -176,17 +194,22 @@ function nearest(versions: readonly bigint[], version: bigint): bigint {
 }
 
 /** Proves a key. A proof that does not hold, by a fault of the store or of the tree, is never sent. */
-function proveKey(proofs: StateProofs, tree: ProofTree, stateKey: Uint8Array, state: LedgerState): StateProof {
-  const stored = ifThere(() => readStateValue(state, stateKey))
+function proveKey({ proofs, tree }: ProofSource, stateKey: Uint8Array, state: LedgerState): StateProof {
   const proof = {
     stateKey,
-    stateValue: stored && encodeStateValue(stored),
+    stateValue: storedValueOf(state, stateKey),
     path: tree.pathOf(stateKey),
     checkpoint: tree.checkpoint,
     epochEndings: [],
   }
   checkStateProof(new LedgerHasher(proofs.hashSalt), proof)
   return proof
+}
+
+/** BCS of the state value of a key, with its metadata; undefined if the key has none. */
+export function storedValueOf(state: LedgerState, stateKey: Uint8Array): Uint8Array | undefined {
+  const stored = ifThere(() => readStateValue(state, stateKey))
+  return stored && encodeStateValue(stored)
 }
 
 /**

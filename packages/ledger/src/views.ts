@@ -1,0 +1,5 @@
+export type { StoredValue } from './types/stored-value.js'
+export { type StartViewOptions, startView } from './views/start-view.js'
+export type { StartedView, ViewReport } from './views/started-view.js'
+export type { ViewRequest } from './views/view-request.js'
+export { uncachedState, type ViewedState } from './views/viewed-state.js'

@@ -1,0 +1,145 @@
+import { type JsonValue, jsonValueToText, parseJson } from '@ledger-state/bcs'
+import { ByteWriter, bytesToHex, isLedgerStateError } from '@ledger-state/core'
+import {
+  type StartedView,
+  type StoredValue,
+  startView,
+  uncachedState,
+  type ViewRequest,
+} from '@ledger-state/ledger/views'
+import {
+  checkValuesProof,
+  DEFAULT_HASH_SALT,
+  jsonToValuesProof,
+  LedgerHasher,
+  readValuesProof,
+} from '@ledger-state/proof'
+import { parseStructTag, parseTypeTag } from '@ledger-state/type-tag'
+import { checkSignatures, type Signers, type Trust } from './check-signatures.js'
+import { answerDiffers, invalidOption, wrongVersion } from './errors.js'
+import { jsonOfRequest } from './json-of-request.js'
+import { ProvenState } from './proven-state.js'
+import { type AnsweredValue, readProvenParts } from './read-answer.js'
+import { isSameBytes } from './same-bytes.js'
+
+/** A call of a view function. */
+export interface ViewQuestion {
+  /** The function, such as `0x1::coin::balance`. */
+  readonly function: string
+  readonly typeArguments?: readonly string[] | undefined
+  /** Arguments as JSON, as in the API: an integer above 32 bits is a decimal text. */
+  readonly arguments?: readonly unknown[] | undefined
+}
+
+/** The call, and the trust of the reader. */
+export interface VerifyViewAnswerOptions extends Trust {
+  readonly question: ViewQuestion
+  /** Version that was asked for. If undefined, any version is accepted, and the result says which. */
+  readonly version?: bigint | undefined
+  /** Word before the name of each hash, `APTOS::` by default. */
+  readonly hashSalt?: string | undefined
+}
+
+/** A result of a view. */
+export interface VerifiedResult {
+  readonly bytes: Uint8Array
+  /** The result as compact JSON; undefined if it has none. */
+  readonly json: string | undefined
+}
+
+/** The results of a view that ran here, over proven values. */
+export interface VerifiedView {
+  readonly results: readonly VerifiedResult[]
+  /** Number of proven values, and of keys proven to have none. */
+  readonly provenCount: number
+  /** The version of the state. */
+  readonly version: bigint
+  /** Time of the signed ledger info, in microseconds since 1970. The reader judges whether the answer is too old. */
+  readonly timestampUsec: bigint
+  /** Who signed the ledger info. */
+  readonly signers: Signers
+}
+
+/** Milliseconds after which a run lets other work of its thread have a turn. */
+const TURN_MS = 10
+
+/**
+ * Verifies the answer of a view with `proof=true`. It checks that the ledger was signed by validators who follow from the
+ * reader's trust, and that its state has the values of the proof. Then it runs the view on its own VM, with these values
+ * only, and compares the results with the answer.
+ * @param answer the body of the answer: a JSON text, the result of `JSON.parse`, or bytes of BCS
+ * @throws `untrusted`, `verification_failed`, `value_not_proven`, `answer_differs`, `wrong_version`, `invalid_answer`;
+ *   `view_failed` if the view fails over proven values; the errors of the question
+ */
+export async function verifyViewAnswer(answer: unknown, options: VerifyViewAnswerOptions): Promise<VerifiedView> {
+  const { question, version: expected, hashSalt = DEFAULT_HASH_SALT } = options
+  const call = questionToCall(question)
+  const { answered, proof } = readProvenParts(answer, { readBcs: readValuesProof, fromJson: jsonToValuesProof })
+  const hasher = new LedgerHasher(hashSalt)
+  const { ledgerInfo } = checkValuesProof(hasher, proof)
+  const { version } = proof.checkpoint
+  if (expected !== undefined && version !== expected) throw wrongVersion.ofProof(version, expected)
+  const signers = await checkSignatures(hasher, options, proof.epochEndings, ledgerInfo)
+  const state = new ProvenState(version, proof.values)
+  const results = await runView(state, call)
+  expectSameResults(answered, results)
+  const { timestampUsec } = ledgerInfo
+  return { results, provenCount: proof.values.length, version, timestampUsec, signers }
+}
+
+/** @throws `invalid_address`, `invalid_type_tag`, `invalid_argument` */
+export function questionToCall({
+  function: text,
+  typeArguments = [],
+  arguments: values = [],
+}: ViewQuestion): ViewRequest {
+  const { address, module, name, typeArguments: ofName } = parseStructTag(text)
+  if (ofName.length > 0) throw invalidOption.typesInFunction(text)
+  const json = parseJson(jsonOfRequest('arguments', values)) as readonly JsonValue[]
+  const types = typeArguments.map((type) => parseTypeTag(type))
+  return { address, module, function: name, typeArguments: types, arguments: { json } }
+}
+
+async function runView(state: ProvenState, call: ViewRequest): Promise<readonly VerifiedResult[]> {
+  try {
+    const results = await finish(startView(uncachedState(state), call))
+    return results.map((result) => ({ bytes: result.bytes, json: jsonOf(result) }))
+  } finally {
+    state.expectAllProven()
+  }
+}
+
+async function finish(view: StartedView): Promise<readonly StoredValue[]> {
+  let turnEnds = performance.now() + TURN_MS
+  for (;;) {
+    const results = view.advance()
+    if (results) return results
+    if (performance.now() < turnEnds) continue
+    await new Promise((resolve) => setTimeout(resolve, 0))
+    turnEnds = performance.now() + TURN_MS
+  }
+}
+
+function jsonOf(result: StoredValue): string | undefined {
+  try {
+    return result.toJson()
+  } catch (error) {
+    if (isLedgerStateError(error, 'view_result_unreadable')) return undefined
+    throw error
+  }
+}
+
+/** Checks that the results next to a proof, which a careless reader would take, are those of the run. */
+function expectSameResults(answered: AnsweredValue, results: readonly VerifiedResult[]): void {
+  if (answered.kind === 'bytes') {
+    const writer = new ByteWriter().uleb128(results.length)
+    for (const { bytes } of results) writer.bytes(bytes)
+    const expected = writer.toBytes()
+    if (!isSameBytes(answered.value, expected)) throw answerDiffers(bytesToHex(expected), bytesToHex(answered.value!))
+    return
+  }
+  const said = jsonValueToText(answered.value)
+  const expected = `[${results.map(({ json }) => json).join(',')}]`
+  const isWritable = results.every(({ json }) => json !== undefined)
+  if (!isWritable || said !== jsonValueToText(parseJson(expected))) throw answerDiffers(expected, said)
+}
