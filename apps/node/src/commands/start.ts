@@ -11,14 +11,10 @@ import { DEMO_PAGE, demoExamples } from '../demo/demo-examples.js'
 import { DEMO_CHAIN_ID, DEMO_WINDOW, openDemoLedger } from '../demo/demo-ledger.js'
 import { DEMO_REQUESTS } from '../demo/demo-requests.js'
 import { expectNoBegunSlice } from '../ingest/begin-sliced-replica.js'
-import {
-  type IngestIntoOptions,
-  type IngestSettings,
-  ingestInto,
-  notice,
-  openToIngest,
-  parseIngestSettings,
-} from '../ingest/ingest-into.js'
+import { type IngestIntoOptions, ingestInto } from '../ingest/ingest-into.js'
+import { notice } from '../ingest/ingest-notice.js'
+import { type IngestSettings, parseIngestSettings } from '../ingest/ingest-settings.js'
+import { openToIngest } from '../ingest/open-to-ingest.js'
 import { announceWindow, sourceFolderOf } from '../ingest/window-of-backup.js'
 import { type NodeSettings, nodeSettings } from '../processes/node-settings.js'
 import { servingLine } from '../processes/serving-line.js'
