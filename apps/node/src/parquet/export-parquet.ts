@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bytesToHex, hexToBytes, isLedgerStateError } from '@ledger-state/core'
 import { branchOf } from '@ledger-state/engine'
-import { createLedger } from '@ledger-state/ledger'
+import { createLedger, type Ledger } from '@ledger-state/ledger'
 import type { LmdbEngineReader } from '@ledger-state/state-engine'
 import { noLedgerErrors, usage } from '../errors.js'
 import { type ExportedRange, type Manifest, openManifest, saveManifest, withoutCutRanges } from './manifest.js'
@@ -37,111 +37,153 @@ export interface ParquetExport {
  * range counts once the manifest names it, so a run that was killed is completed by the next one.
  */
 export async function exportParquet(options: ParquetExport): Promise<Manifest> {
-  const { engine, folder, signal, only = TABLE_NAMES } = options
-  const first = engine.ledger
-  if (!first) throw noLedgerErrors.emptyStore(folder)
-  const ledger = createLedger(engine)
-  const tables = TABLE_NAMES.filter((name) => only.includes(name))
-  let manifest = openManifest(folder, {
-    chain_id: Number(first.chainId),
-    tables,
-    is_slice: ledger.at().source.sliced !== undefined,
-  })
-  const begin = BigInt(manifest.ranges[0]?.first ?? options.from ?? first.oldestVersion)
-  if (options.from !== undefined && options.from !== begin) throw usage.otherBegin(folder, begin)
-  if (options.to !== undefined && begin > options.to) throw usage.fromAboveTo(begin, options.to)
-
-  const isFull = (rows: VersionRows) => rows.bytes >= (options.bytesOfRange ?? BYTES_OF_RANGE)
-  const keep = async (rows: VersionRows, range: Omit<ExportedRange, 'files'>, stateAfter?: string): Promise<void> => {
-    const files: Partial<Record<TableName, TableFile & { readonly path: string }>> = {}
-    for (const [name, table] of rows.tables) {
-      if (table.count === 0) continue
-      const path = `${name}/${fileName(range, manifest.ranges.length)}.parquet`
-      files[name] = { path, ...(await writeTableFile(join(folder, path), table)) }
-    }
-    const kept: ExportedRange = { ...range, files }
-    const { state_after: _, ...rest } = manifest
-    manifest = {
-      ...rest,
-      ...(stateAfter !== undefined && { state_after: stateAfter }),
-      ranges: [...manifest.ranges, kept],
-    }
-    await saveManifest(folder, manifest)
-    options.onRange?.(kept)
-  }
-
-  await exportState()
+  const { signal, to, followMs } = options
+  const exporter = new ParquetExporter(options)
+  await exporter.exportState()
   while (!signal.aborted) {
     try {
-      manifest = await withoutCutRanges(folder, manifest, engine.ledger!)
-      await exportVersions()
+      await exporter.dropCutRanges()
+      await exporter.exportVersions()
     } catch (error) {
       if (!isLedgerStateError(error, 'version_truncated')) throw error
       continue
     }
-    const isDone = options.to !== undefined && BigInt(manifest.ranges.at(-1)!.last) >= options.to
-    if (options.followMs === undefined || isDone) break
-    await sleep(options.followMs, undefined, { signal }).catch(() => {})
+    const isDone = to !== undefined && exporter.lastVersion >= to
+    if (followMs === undefined || isDone) break
+    await sleep(followMs, undefined, { signal }).catch(() => {})
   }
-  return manifest
+  return exporter.manifest
+}
 
-  async function exportState(): Promise<void> {
-    while (manifest.state_after !== undefined && !signal.aborted) {
-      const branch = branchOf(engine.ledger!)
-      const rows = new VersionRows(ledger, tables)
-      let writes: WrittenKey[] = []
-      let last: Uint8Array | undefined
-      const add = (): void => {
-        rows.addVersion(begin, writes, true)
-        writes = []
-      }
-      const start = manifest.state_after === '' ? new Uint8Array(0) : keyAfter(hexToBytes(manifest.state_after))
-      for (const { key, value } of engine.at(begin).scan(new Uint8Array(0), { start })) {
-        writes.push({ key, value })
-        last = key
-        if (writes.length < ENTRIES_OF_TURN) continue
-        add()
-        if (isFull(rows)) break
-        await nextTurn()
-        if (signal.aborted) return
-        last = undefined
-      }
-      const isWhole = writes.length > 0 || last === undefined
-      add()
-      const range = { first: String(begin), last: String(begin), isState: true, branch }
-      await keep(rows, range, isWhole ? undefined : bytesToHex(last!))
-    }
+/** Writes ranges, and the manifest after each of them. */
+class ParquetExporter {
+  manifest: Manifest
+  readonly #options: ParquetExport
+  readonly #ledger: Ledger
+  readonly #tables: readonly TableName[]
+  /** Version of the state with which the export begins. */
+  readonly #begin: bigint
+
+  constructor(options: ParquetExport) {
+    const { engine, folder, only = TABLE_NAMES, from, to } = options
+    const { ledger: first } = engine
+    if (!first) throw noLedgerErrors.emptyStore(folder)
+    this.#options = options
+    this.#ledger = createLedger(engine)
+    this.#tables = TABLE_NAMES.filter((name) => only.includes(name))
+    this.manifest = openManifest(folder, {
+      chain_id: Number(first.chainId),
+      tables: this.#tables,
+      is_slice: this.#ledger.at().source.sliced !== undefined,
+    })
+    this.#begin = BigInt(this.manifest.ranges[0]?.first ?? from ?? first.oldestVersion)
+    if (from !== undefined && from !== this.#begin) throw usage.otherBegin(folder, this.#begin)
+    if (to !== undefined && this.#begin > to) throw usage.fromAboveTo(this.#begin, to)
   }
 
-  async function exportVersions(): Promise<void> {
-    const latest = engine.ledger!.latestVersion
-    const end = options.to !== undefined && options.to < latest ? options.to : latest
-    const start = BigInt(manifest.ranges.at(-1)!.last) + 1n
-    if (start > end) return
+  get lastVersion(): bigint {
+    return BigInt(this.manifest.ranges.at(-1)!.last)
+  }
+
+  /** Drops the ranges of versions that the store has cut off. */
+  async dropCutRanges(): Promise<void> {
+    const { engine, folder } = this.#options
+    this.manifest = await withoutCutRanges(folder, this.manifest, engine.ledger!)
+  }
+
+  /** Exports the rest of the state, as one or more ranges. */
+  async exportState(): Promise<void> {
+    while (this.manifest.state_after !== undefined && !this.#options.signal.aborted) await this.#exportPartOfState()
+  }
+
+  async #exportPartOfState(): Promise<void> {
+    const { engine, signal } = this.#options
+    const begin = this.#begin
     const branch = branchOf(engine.ledger!)
-    let rows = new VersionRows(ledger, tables)
-    let from = start
+    const rows = new VersionRows(this.#ledger, this.#tables)
+    let writes: WrittenKey[] = []
+    let last: Uint8Array | undefined
+    const add = (): void => {
+      rows.addVersion(begin, writes, true)
+      writes = []
+    }
+    const after = this.manifest.state_after!
+    const start = after === '' ? new Uint8Array(0) : keyAfter(hexToBytes(after))
+    for (const { key, value } of engine.at(begin).scan(new Uint8Array(0), { start })) {
+      writes.push({ key, value })
+      last = key
+      if (writes.length < ENTRIES_OF_TURN) continue
+      add()
+      if (this.#isFull(rows)) break
+      await nextTurn()
+      if (signal.aborted) return
+      last = undefined
+    }
+    const isWhole = writes.length > 0 || last === undefined
+    add()
+    const range = { first: String(begin), last: String(begin), isState: true, branch }
+    await this.#keep(rows, range, isWhole ? undefined : bytesToHex(last!))
+  }
+
+  /** Exports the writes of all versions so far, as ranges. Returns early if versions are cut off meanwhile. */
+  async exportVersions(): Promise<void> {
+    const { engine, signal, to } = this.#options
+    const latest = engine.ledger!.latestVersion
+    const end = to !== undefined && to < latest ? to : latest
+    const branch = branchOf(engine.ledger!)
+    const isCut = (): boolean => branchOf(engine.ledger!) !== branch
+    let rows = new VersionRows(this.#ledger, this.#tables)
+    let from = this.lastVersion + 1n
     const flush = async (last: bigint): Promise<void> => {
-      // The read rows may belong to versions that were cut off meanwhile.
-      if (branchOf(engine.ledger!) === branch) await keep(rows, { first: String(from), last: String(last), branch })
-      rows = new VersionRows(ledger, tables)
+      // The rows may belong to versions that were cut off meanwhile.
+      if (!isCut()) await this.#keep(rows, { first: String(from), last: String(last), branch })
+      rows = new VersionRows(this.#ledger, this.#tables)
       from = last + 1n
     }
-    for (const { version, writes } of engine.versions(start, end)) {
-      const { firstVersion } = engine.blockAt(version)
-      if (firstVersion === version && version > begin) {
-        const { block, ...ended } = engine.blockAt(version - 1n)
-        rows.addBlock(block.height, block.epoch, ended.firstVersion, ended.lastVersion, block.timestampUsec)
-      }
+    if (from > end) return
+    for (const { version, writes } of engine.versions(from, end)) {
+      this.#addEndedBlock(rows, version)
       rows.addVersion(
         version,
         writes.map(([key, value]) => ({ key, value })),
       )
-      if (isFull(rows) || version - from >= MOST_VERSIONS) await flush(version)
+      if (this.#isFull(rows) || version - from >= MOST_VERSIONS) await flush(version)
       else if (version % BigInt(VERSIONS_OF_TURN) === 0n) await nextTurn()
-      if (branchOf(engine.ledger!) !== branch || signal.aborted) return
+      if (isCut() || signal.aborted) return
     }
     if (from <= end) await flush(end)
+  }
+
+  /** Adds the block before a version, if the version begins the next one. */
+  #addEndedBlock(rows: VersionRows, version: bigint): void {
+    const { engine } = this.#options
+    if (version === this.#begin || engine.blockAt(version).firstVersion !== version) return
+    const { block, firstVersion, lastVersion } = engine.blockAt(version - 1n)
+    rows.addBlock(block.height, block.epoch, firstVersion, lastVersion, block.timestampUsec)
+  }
+
+  #isFull(rows: VersionRows): boolean {
+    return rows.bytes >= (this.#options.bytesOfRange ?? BYTES_OF_RANGE)
+  }
+
+  /** Writes the files of a range, and then the manifest that names them. */
+  async #keep(rows: VersionRows, range: Omit<ExportedRange, 'files'>, stateAfter?: string): Promise<void> {
+    const { folder, onRange } = this.#options
+    const files: Partial<Record<TableName, TableFile & { readonly path: string }>> = {}
+    for (const [name, table] of rows.tables) {
+      if (table.count === 0) continue
+      const path = `${name}/${fileName(range, this.manifest.ranges.length)}.parquet`
+      files[name] = { path, ...(await writeTableFile(join(folder, path), table)) }
+    }
+    const kept: ExportedRange = { ...range, files }
+    const { state_after: _, ...rest } = this.manifest
+    this.manifest = {
+      ...rest,
+      ...(stateAfter !== undefined && { state_after: stateAfter }),
+      ranges: [...this.manifest.ranges, kept],
+    }
+    await saveManifest(folder, this.manifest)
+    onRange?.(kept)
   }
 }
 
