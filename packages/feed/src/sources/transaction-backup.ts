@@ -116,6 +116,17 @@ interface ReadyChunk extends FetchedChunk {
   readonly proven: ProvenTransactions | undefined
 }
 
+/** A record that was read, with its place. */
+interface ReadRecord extends Pick<LedgerVersion, 'version' | 'block' | 'writes'> {
+  readonly record: Buffer
+  /** Place of the record in its chunk. */
+  readonly index: number
+  readonly chunk: TransactionChunk
+  readonly proven: ProvenTransactions | undefined
+  readonly transactionLength: number
+  readonly stateRoot: Uint8Array | undefined
+}
+
 /** A chunk with a started proof. */
 interface ChunkUnderWay {
   readonly chunk: TransactionChunk
@@ -275,22 +286,20 @@ class TransactionBackup implements LedgerSource {
           const version = chunk.firstVersion + BigInt(index)
           if (version > chunk.lastVersion) break
           if (version > last) return
-          if (this.#next === undefined && version === (from.version ?? chunk.firstVersion) && version > 0n) {
-            this.#markBefore = this.#frontier?.toBytes()
-          }
-          this.#frontier?.append(leafAt(proven!, index))
+          this.#passRecord(chunk, proven, index, from.version)
           // Ranges may overlap.
           if (version < (this.#next ?? from.version ?? 0n)) continue
           this.#position = `${chunk.path}, record ${index} (version ${version})`
           this.#first ??= version
-          const { writes, transactionLength, stateRoot } = atRecord(chunk.path, index, chunk.firstVersion, () =>
+          const written = atRecord(chunk.path, index, chunk.firstVersion, () =>
             this.#readWrites(record, index, proven, chunk.hasAuxiliary),
           )
-          const block = clock.advance(version, writes, record)
-          this.#chainId ??= clock.state.chainId ?? signedChainId(record.subarray(0, transactionLength))
+          const block = clock.advance(version, written.writes, record)
+          this.#chainId ??= clock.state.chainId ?? signedChainId(record.subarray(0, written.transactionLength))
           if (!isTrusted) {
+            const { proofPath } = chunk
             this.#trustedState = await this.#verifier.verify(
-              chunk.proofPath,
+              proofPath,
               proven!.ledger,
               from.trustedState,
               this.#chainId,
@@ -298,33 +307,50 @@ class TransactionBackup implements LedgerSource {
             isTrusted = true
           }
           this.#next = version + 1n
-          const checkpoint =
-            this.#trustedState && proven?.checkpoint?.version === version ? proven.checkpoint : undefined
-          const readTransaction = () => this.#readTransaction(record, transactionLength, chunk.hasAuxiliary)
-          const writeSetStart = proven?.splits[2 * index + 1]
-          const readWhole =
-            writeSetStart !== undefined
-              ? () => ({
-                  ...readParts(record, transactionLength, writeSetStart, chunk.hasAuxiliary),
-                  leaf: leafAt(proven!, index),
-                  readFrontier: () => this.#frontier!.toBytes(),
-                })
-              : undefined
-          yield {
-            version,
-            block,
-            writes,
-            stateRoot,
-            readTransaction,
-            readWhole,
-            checkpoint: checkpoint && checkpointToBytes(checkpoint),
-          }
+          yield this.#toVersion({ version, block, record, index, chunk, proven, ...written })
         }
       }
       const count = countRecords(chunk)
       if (at < count) throw invalidBackup.missingRecords(chunk.path, at, count)
       await this.#storage.release(chunk.path)
       await this.#storage.release(chunk.proofPath)
+    }
+  }
+
+  /** Adds the leaf of a record to the accumulator. Keeps the mark before the first version that is read. */
+  #passRecord(
+    { firstVersion }: TransactionChunk,
+    proven: ProvenTransactions | undefined,
+    index: number,
+    start: bigint | undefined,
+  ): void {
+    const version = firstVersion + BigInt(index)
+    if (this.#next === undefined && version === (start ?? firstVersion) && version > 0n) {
+      this.#markBefore = this.#frontier?.toBytes()
+    }
+    this.#frontier?.append(leafAt(proven!, index))
+  }
+
+  #toVersion({ version, block, record, index, chunk, proven, ...written }: ReadRecord): LedgerVersion {
+    const { writes, transactionLength, stateRoot } = written
+    const { hasAuxiliary } = chunk
+    const checkpoint = this.#trustedState && proven?.checkpoint?.version === version ? proven.checkpoint : undefined
+    const writeSetStart = proven?.splits[2 * index + 1]
+    return {
+      version,
+      block,
+      writes,
+      stateRoot,
+      readTransaction: () => this.#readTransaction(record, transactionLength, hasAuxiliary),
+      readWhole:
+        writeSetStart === undefined
+          ? undefined
+          : () => ({
+              ...readParts(record, transactionLength, writeSetStart, hasAuxiliary),
+              leaf: leafAt(proven!, index),
+              readFrontier: () => this.#frontier!.toBytes(),
+            }),
+      checkpoint: checkpoint && checkpointToBytes(checkpoint),
     }
   }
 
