@@ -55,8 +55,20 @@ export function primaryStoreOf(owner: string, asset: string): string {
   return `0x${hash.digest('hex')}`
 }
 
-/** A ledger with a block for every one to three versions. */
-export function randomHoldings(random: Random, count: number): HoldingsLedger {
+/** The address of a store of an owner of many: one in eight ends with a zero byte. */
+function crowdedStore(number: number): string {
+  const hash = createHash('sha3-256').update(`store ${number}`).digest('hex')
+  return `0x${number % 8 === 0 ? `${hash.slice(0, -2)}00` : hash}`
+}
+
+/**
+ * A ledger with a block for every one to three versions.
+ * @param crowd number of stores that the first owner has since version 0, besides the others
+ */
+export function randomHoldings(random: Random, count: number, crowd = 0): HoldingsLedger {
+  const crowded = Array.from({ length: crowd }, (_, number) => crowdedStore(number))
+  // Half of the changes are of a few stores.
+  const objects = crowd === 0 ? OBJECTS : [...crowded.slice(0, 32), ...OBJECTS]
   const versions: VersionWrites[] = []
   const meant: Meant[][] = []
   const current = new Map<string, Meant>()
@@ -65,8 +77,10 @@ export function randomHoldings(random: Random, count: number): HoldingsLedger {
     const isBlock = at === 0 || random.below(2) === 0
     if (isBlock) height++
     const changes = new Map<string, Meant>()
+    if (at === 0) for (const store of crowded) changes.set(store, newStore(random, store))
     for (let left = random.below(4); left > 0; left--) {
-      const change = randomChange(random, current)
+      const isOfCrowd = crowd > 0 && random.below(2) === 0
+      const change = randomChange(random, current, isOfCrowd ? crowded : objects)
       changes.set(nameOf(change), change)
     }
     for (const [name, change] of changes) current.set(name, change)
@@ -84,12 +98,17 @@ function nameOf(change: Meant): string {
   return change.kind === 'object' ? change.at : `${change.at} ${change.coin}`
 }
 
-function randomChange(random: Random, current: ReadonlyMap<string, Meant>): Meant {
+function newStore(random: Random, at: string): Meant {
+  const store = { asset: random.pick(ASSETS), amount: randomAmount(random), isFrozen: false }
+  return { kind: 'object', at, is: { owner: OWNERS[0]!, isUngated: true, store, collection: undefined, types: [] } }
+}
+
+function randomChange(random: Random, current: ReadonlyMap<string, Meant>, objects: readonly string[]): Meant {
   if (random.below(4) === 0) {
     const is = random.below(4) === 0 ? undefined : { amount: randomAmount(random), isFrozen: random.below(4) === 0 }
     return { kind: 'coin', at: random.pick(OWNERS), coin: random.pick(COINS), is }
   }
-  const at = random.pick(OBJECTS)
+  const at = random.pick(objects)
   const known = current.get(at)
   const before = known?.kind === 'object' ? known.is : undefined
   if (random.below(8) === 0) return { kind: 'object', at, is: undefined }

@@ -1,4 +1,11 @@
 export { annotationToNote, noteToAnnotation, type ValueNote } from './annotation.js'
+export {
+  type ChangedStores,
+  decodeChangedStores,
+  encodeChangedStores,
+  storeNameOf,
+  storeNameToBytes,
+} from './changed-stores.js'
 export { bytesToCheckpoint, checkpointToBytes } from './checkpoint.js'
 export type { Codec } from './codec.js'
 export {
@@ -47,8 +54,10 @@ export {
 export {
   ACCUMULATOR_ROOT_KEY,
   affectedAccountKey,
+  CHANGED_STORES_PREFIX,
   CHECKPOINT_KEY,
   canNoteDeletion,
+  changedStoresKey,
   decodeRetained,
   EPOCH_ENDING_PREFIX,
   encodeRetained,
@@ -77,6 +86,7 @@ export {
   memberKey,
   memberKindOf,
   nonceKey,
+  ownerOfChangedStores,
   RETAINED_KEY,
   retainedBlockKey,
   retainedIndexPrefix,

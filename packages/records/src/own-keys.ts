@@ -2,6 +2,7 @@ import { ADDRESS_LENGTH } from '@ledger-state/core'
 import { compareBytes, copyBytes } from '@ledger-state/core/bytes'
 import { MAX_KEY_LENGTH } from '@ledger-state/engine'
 import { sha3 } from '@ledger-state/proof'
+import { decodeChangedStores, encodeChangedStores } from './changed-stores.js'
 import { bytesToCheckpoint, checkpointToBytes } from './checkpoint.js'
 import { BYTES, type Codec, PRESENCE } from './codec.js'
 import { bytesToTransaction, type KeptTransaction, transactionToBytes } from './kept-transaction.js'
@@ -214,6 +215,15 @@ export const KEY_FAMILIES = {
     codec: BYTES,
     writtenBy: 'the version in the key',
     deletedBy: 'an ingest, once the version in the key is not above the oldest version',
+  }),
+  changedStores: family(0x15, {
+    suffix: 'owner of many fungible stores, 32 bytes',
+    suffixLength: [ADDRESS_LENGTH, ADDRESS_LENGTH],
+    value:
+      'u64 version since which each write of a store of the owner is named here · first 3 bytes of the address of each that the version wrote',
+    codec: { encode: encodeChangedStores, decode: decodeChangedStores },
+    writtenBy: 'each version that writes a store of the owner, once an ingest has found that it has many',
+    deletedBy: NOBODY,
   }),
   wholeTransactions: family(0x20, {
     value: "word before the names of the ledger's hashes: versions come with their whole transactions",
@@ -556,7 +566,7 @@ export function isSliceKey(key: Uint8Array): boolean {
 export const HOLDINGS_KEY = KEY_FAMILIES.holdings.prefix
 
 const FIRST_HOLDINGS_TAG = KEY_FAMILIES.holdings.prefix[1]!
-const LAST_HOLDINGS_TAG = KEY_FAMILIES.endedCoin.prefix[1]!
+const LAST_HOLDINGS_TAG = KEY_FAMILIES.changedStores.prefix[1]!
 
 /** Whether a key belongs to the index of holdings, which is derived from the state. */
 export function isHoldingsKey(key: Uint8Array): boolean {
@@ -620,6 +630,19 @@ export function endedKey(
 export function endedIn(key: Uint8Array): { readonly version: bigint; readonly second: Uint8Array } {
   const version = new DataView(key.buffer, key.byteOffset).getBigUint64(HOLDINGS_PREFIX_LENGTH)
   return { version, second: copyBytes(key, HOLDINGS_PREFIX_LENGTH + U64_LENGTH) }
+}
+
+/** Prefix of the keys of `changedStoresKey`. */
+export const CHANGED_STORES_PREFIX = KEY_FAMILIES.changedStores.prefix
+
+/** Key of the stores of an owner of many that a version wrote. */
+export function changedStoresKey(owner: Uint8Array): Uint8Array {
+  return withSuffix(CHANGED_STORES_PREFIX, owner)
+}
+
+/** Owner of a `changedStoresKey`. */
+export function ownerOfChangedStores(key: Uint8Array): Uint8Array {
+  return copyBytes(key, CHANGED_STORES_PREFIX.length)
 }
 
 function withSuffixLength(prefix: Uint8Array, length: number): Uint8Array {

@@ -46,13 +46,13 @@ function changesOf(version: bigint, before: Uint8Array | null, after: Uint8Array
 describe('a followed object', () => {
   it('has the changes of objects that are decoded completely, whatever bytes change', () => {
     const values = randomValues(scaledRounds(400))
-    const always = new FollowedObject(ADDRESS)
+    const always = new FollowedObject(ADDRESS, { wrote() {} })
     let before: Uint8Array | null = null
     for (const [at, value] of values.entries()) {
       const version = BigInt(at)
       const changes = changesOf(version, before, value)
       expect(textOf(always.write(version, value)), `seed ${seed}, write ${at}`).toEqual(changes)
-      const begun = new FollowedObject(ADDRESS)
+      const begun = new FollowedObject(ADDRESS, { wrote() {} })
       if (before) begun.begin(before)
       expect(textOf(begun.write(version, value)), `seed ${seed}, write ${at}`).toEqual(changes)
       before = value

@@ -4,6 +4,7 @@ import {
   type CoinName,
   coinChanges,
   type IndexedGroup,
+  type IndexedObject,
   isCoinStore,
   isIndexedAlike,
   objectChanges,
@@ -22,6 +23,15 @@ export interface FollowedKey {
   write(version: bigint, value: Uint8Array | null): readonly Write[]
 }
 
+/** Is told which stores of which owners are written. */
+export interface StoreNotes {
+  /**
+   * Notes that the version at hand writes an object, which may be a store before or after it.
+   * @param after the same object as `before` if neither owner, asset nor collection changes
+   */
+  wrote(address: Uint8Array, before: IndexedObject | undefined, after: IndexedObject | undefined): void
+}
+
 /** Bytes of an object without its group. */
 const OBJECT_BYTES = 1_024
 const COIN_BYTES = 256
@@ -29,14 +39,16 @@ const COIN_BYTES = 256
 /** Follows an object. Most writes change only its balance: then their bytes are compared, and not decoded. */
 export class FollowedObject implements FollowedKey {
   readonly #address: Uint8Array
+  readonly #notes: StoreNotes
   /** The value before the first write. */
   #begun: Uint8Array | undefined
   /** The value of the last write, or one with the same index. */
   #last: IndexedGroup | undefined
   #isOfWrite = false
 
-  constructor(address: Uint8Array) {
+  constructor(address: Uint8Array, notes: StoreNotes) {
     this.#address = address
+    this.#notes = notes
   }
 
   get bytes(): number | undefined {
@@ -55,10 +67,15 @@ export class FollowedObject implements FollowedKey {
       this.#last = readIndexedGroup(begun)
     }
     const before = this.#last
-    if (value && before && isIndexedAlike(before, value)) return NOTHING
+    if (value && before && isIndexedAlike(before, value)) {
+      this.#notes.wrote(this.#address, before.object, before.object)
+      return NOTHING
+    }
     this.#last = value ? readIndexedGroup(value) : undefined
     this.#isOfWrite = value !== null
-    return objectChanges(this.#address, version, before?.object, this.#last?.object)
+    const after = this.#last?.object
+    this.#notes.wrote(this.#address, before?.object, after)
+    return objectChanges(this.#address, version, before?.object, after)
   }
 }
 

@@ -13,6 +13,7 @@ import {
 import { keyName } from '@ledger-state/records/writes-hash'
 import { EndedRows } from './ended-rows.js'
 import { FollowedCoin, type FollowedKey, FollowedObject } from './followed-key.js'
+import { ManyStores } from './many-stores.js'
 import type { ValuesBefore } from './values-before.js'
 
 const NOTHING = new Uint8Array(0)
@@ -52,6 +53,7 @@ export class HoldingsKeeper {
   /** Keys that earlier commits wrote, with their newest values: these are not looked up again. */
   readonly #followed = new SizedCache<FollowedKey>(FOLLOWED_BYTES)
   readonly #ended = new EndedRows()
+  readonly #many = new ManyStores()
   /** Whether the store has the index; undefined until it was read. */
   #isKept: boolean | undefined
 
@@ -76,6 +78,7 @@ export class HoldingsKeeper {
     this.#isKept = isWanted && (isEmpty || isKept)
     if (this.#isKept) {
       const changed = this.#readVersions(versions, before)
+      await this.#many.open(held, versions[0]!.version)
       const first = isEmpty ? [[HOLDINGS_KEY, NOTHING] as const] : await this.#ended.next(held)
       return () => withFirst(changed(), first)
     }
@@ -115,9 +118,10 @@ export class HoldingsKeeper {
   #withChanges({ record, hasRows, writes }: ReadVersion): VersionWrites {
     const given = hasRows ? withoutRows(record) : record
     const changes = writes.flatMap(({ followed, value }) => followed.write(record.version, value))
-    if (changes.length === 0) return given
+    const listed = this.#many.take(record.version)
+    if (changes.length === 0 && listed.length === 0) return given
     this.#ended.count(changes)
-    return { ...given, writes: [...given.writes, ...changes] }
+    return { ...given, writes: [...given.writes, ...changes, ...listed] }
   }
 
   /** Looks once at each write of a version: most are neither of an object nor of a coin store. */
@@ -129,7 +133,9 @@ export class HoldingsKeeper {
       const kind = key[0]
       if (kind === 0) {
         const followed = this.#followIn(keys, key, before)
-        if (followed) writes.push({ followed, value: write[1] })
+        if (!followed) continue
+        writes.push({ followed, value: write[1] })
+        this.#many.sample(key, write[1])
       } else if (kind !== 1 && isHoldingsKey(key)) hasRows = true
     }
     return { record, hasRows, writes }
@@ -155,7 +161,7 @@ export class HoldingsKeeper {
   }
 
   #follow(key: Uint8Array): FollowedKey | undefined {
-    if (isObjectKey(key)) return new FollowedObject(addressIn(key))
+    if (isObjectKey(key)) return new FollowedObject(addressIn(key), this.#many)
     const coin = this.#coinIn(key)
     return coin && new FollowedCoin(coin, addressIn(key))
   }

@@ -1,4 +1,4 @@
-import { type StateReader, versionPruned } from '@ledger-state/engine'
+import { branchOf, type StateReader, versionPruned, versionTruncated } from '@ledger-state/engine'
 import { HOLDINGS_KEY } from '@ledger-state/records'
 import { parseStructTag } from '@ledger-state/type-tag'
 import type { Asset } from '../assets/asset.js'
@@ -48,10 +48,17 @@ export function firstKnownChange({ ledger, source }: LedgerState): bigint {
 }
 
 /**
- * Checks that no prune has reached a version since a state was pinned, because changes up to it may be gone.
- * @throws `version_pruned`
+ * Checks that since a state was pinned no prune has reached a version, because changes up to it may be gone, and that
+ * no truncation has cut the state off.
+ * @throws `version_pruned`, `version_truncated`
  */
-export function expectChangesKept(reader: StateReader, { ledger }: LedgerState, version: bigint): void {
-  const { oldestVersion } = reader.ledger!
+export function expectChangesKept(
+  reader: StateReader,
+  { ledger, version: pinned }: LedgerState,
+  version: bigint,
+): void {
+  const { oldestVersion, truncations = [] } = reader.ledger!
   if (oldestVersion > ledger.oldestVersion && version <= oldestVersion) throw versionPruned(version, oldestVersion)
+  const branch = branchOf(ledger)
+  if (truncations.some((cut) => cut.number > branch && cut.version < pinned)) throw versionTruncated(pinned)
 }

@@ -2,6 +2,7 @@ import { versionPruned } from '@ledger-state/engine'
 import type { Asset } from '../assets/asset.js'
 import { createBlockTimes } from '../blocks/block-times.js'
 import type { LedgerState } from '../state/ledger-state.js'
+import { type ActivityWindow, activityWindows } from './activity-windows.js'
 import type { HeldAsset } from './holding.js'
 import { expectChangesKept, expectOwnerKnown, firstKnownChange, storedReader } from './known-holdings.js'
 import { type MergedChange, SpanMerger } from './merge-spans.js'
@@ -9,6 +10,8 @@ import { findSpans } from './spans.js'
 
 /** Most writes that one page reads in addition to those that it shows: most writes of a store leave its amount. */
 const MOST_SKIPPED = 10_000
+/** Writes of stores that a list without a limit reads at first. */
+const DEFAULT_WRITES = 100
 
 /** Place in a list of activities: after some activities of a version. */
 export interface ActivityCursor {
@@ -81,46 +84,71 @@ export function listActivities(state: LedgerState, owner: Uint8Array, options: A
   function* activities(): Generator<Activity | undefined> {
     if (first > last) return
     const timeOf = createBlockTimes(reader, state.ledger.oldestVersion)
-    const merger = new SpanMerger(reader, { first, last }, isNewestFirst)
-    for (const span of findSpans(reader, reader.at(last), owner, asset, first)) {
-      if (span) merger.add(span)
-      yield undefined
-    }
-    const merged = merger.merge()
     let shown = 0
     let skipped = 0
     let begun: bigint | undefined
     /** Activities of the version that the iteration is at, shown by this page or earlier ones. */
     let at: ActivityCursor = { version: -1n, shown: 0 }
     let toSkip = start?.shown ?? 0
-    for (const change of merged) {
-      const { version, before, after } = change
-      begun ??= version
-      if (version !== at.version) at = { version, shown: 0 }
-      if (version !== start?.version) toSkip = 0
-      const isChange = before !== after
-      if (isChange && toSkip > 0) {
-        toSkip--
-        at = { version, shown: at.shown + 1 }
-        continue
-      }
-      const isEnd = isChange && (shown === limit || (shown > 0 && isFull?.()))
-      if (isEnd || (skipped >= MOST_SKIPPED && version !== begun)) {
-        cursor = at
+    for (const window of windows()) {
+      const { range } = window
+      if (skipped >= MOST_SKIPPED && begun !== undefined) {
+        cursor = { version: isNewestFirst ? range.last : range.first, shown: 0 }
         return
       }
-      if (!isChange) {
-        skipped++
-        yield undefined
-        continue
+      expectChangesKept(reader, state, range.last)
+      const merger = new SpanMerger(reader, range, isNewestFirst)
+      for (const span of findSpans(reader, reader.at(range.last), { owner, asset, ...window, first: range.first })) {
+        if (span) merger.add(span)
+        else if (window.names) skipped++
+        yield* checked(undefined, range.last)
       }
-      shown++
-      at = { version, shown: at.shown + 1 }
-      expectChangesKept(reader, state, version)
-      yield toActivity(change, timeOf)
+      const merged = merger.merge()
+      for (const change of merged) {
+        const { version, before, after } = change
+        begun ??= version
+        if (version !== at.version) at = { version, shown: 0 }
+        if (version !== start?.version) toSkip = 0
+        const isChange = before !== after
+        if (isChange && toSkip > 0) {
+          toSkip--
+          at = { version, shown: at.shown + 1 }
+          continue
+        }
+        const isEnd = isChange && (shown === limit || (shown > 0 && isFull?.()))
+        if (isEnd || (skipped >= MOST_SKIPPED && version !== begun)) {
+          cursor = at
+          return
+        }
+        if (!isChange) {
+          skipped++
+          yield* checked(undefined, version)
+          continue
+        }
+        shown++
+        at = { version, shown: at.shown + 1 }
+        yield* checked(toActivity(change, timeOf), version)
+      }
+      if (merged.cutAt !== undefined) {
+        cursor = { version: merged.cutAt, shown: 0 }
+        return
+      }
     }
-    if (merged.cutAt !== undefined) cursor = { version: merged.cutAt, shown: 0 }
-    else expectChangesKept(reader, state, first)
+    expectChangesKept(reader, state, first)
+  }
+
+  /** Checks what was read before a step, and that the next one reads the same changes. */
+  function* checked(step: Activity | undefined, version: bigint): Generator<Activity | undefined> {
+    expectChangesKept(reader, state, version)
+    yield step
+    expectChangesKept(reader, state, version)
+  }
+
+  function windows(): Iterable<ActivityWindow> {
+    const range = { first, last }
+    // All stores of one asset may be few.
+    if (asset) return [{ range, names: undefined }]
+    return activityWindows(reader, owner, range, isNewestFirst, (start?.shown ?? 0) + (limit ?? DEFAULT_WRITES) + 1)
   }
 
   return {

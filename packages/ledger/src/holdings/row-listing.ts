@@ -53,15 +53,21 @@ export function isRow(step: RowStep): step is HoldingsRow {
 
 const ZERO = Uint8Array.of(0)
 
-/** Reads the rows of a family that belong to one owner, asset or collection, starting at a given row. */
+/**
+ * Reads the rows of a family that belong to one owner, asset or collection, starting at a given row.
+ * @param name the first bytes of the part after it; any if it is undefined
+ */
 export function* scanRows(
   view: StateView,
   family: HoldingsFamily,
   first: Uint8Array,
   start: Uint8Array | undefined,
+  name?: Uint8Array,
 ): Generator<RowStep> {
   const prefix = holdingsPrefix(family, first)
-  for (const step of scanInSteps(view, prefix, { start: start && joined(prefix, start) })) {
+  for (const step of scanInSteps(view, name ? joined(prefix, name) : prefix, {
+    start: start && joined(prefix, start),
+  })) {
     const second = copyBytes(step.key, HOLDINGS_PREFIX_LENGTH)
     if (isSkipped(step)) yield { second, cursor: joined(second, ZERO), skipped: step.skipped }
     else yield { second, value: step.value, version: step.version, cursor: second }

@@ -1,6 +1,13 @@
 import { bytesToHexDigits, U64_MAX } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
-import { isSkipped, nearestWrite, type StateReader, type StateView, scanInSteps } from '@ledger-state/engine'
+import {
+  isSkipped,
+  nearestWrite,
+  type ScanStep,
+  type StateReader,
+  type StateView,
+  scanInSteps,
+} from '@ledger-state/engine'
 import {
   coinOfRow,
   coinStoreKey,
@@ -11,11 +18,12 @@ import {
   objectKey,
   readCoinStore,
   readHeldObject,
+  storeNameToBytes,
 } from '@ledger-state/records'
 import { type TypeTag, typeTagToText } from '@ledger-state/type-tag'
 import type { Asset } from '../assets/asset.js'
 import type { HeldAsset } from './holding.js'
-import { isRow, scanRows } from './row-listing.js'
+import { isRow, type RowStep, scanRows } from './row-listing.js'
 
 /** A time in which an account held an asset in one store. */
 export interface Span {
@@ -33,17 +41,25 @@ export interface Span {
   amountIn(value: Uint8Array | null): bigint
 }
 
+/** Which spans of an account are searched for. */
+export interface SpanSearch {
+  readonly owner: Uint8Array
+  /** The only asset; all of them if it is undefined. */
+  readonly asset: Asset | undefined
+  /** First version of the range that the spans overlap; the version of the view is the last. */
+  readonly first: bigint
+  /** Names of the only fungible stores; all of them if it is undefined. */
+  readonly names: readonly number[] | undefined
+}
+
 /**
- * The spans of an account that overlap the versions from `first` to the version of a view. Yields undefined after work
+ * The spans of an account that overlap a range that ends with the version of a view. Yields undefined after work
  * without a result.
- * @param asset the only asset; all of them if it is undefined
  */
 export function* findSpans(
   reader: StateReader,
   view: StateView,
-  owner: Uint8Array,
-  asset: Asset | undefined,
-  first: bigint,
+  { owner, asset, first, names }: SpanSearch,
 ): Generator<Span | undefined> {
   if (asset?.kind === 'coin') {
     yield coinSpan(owner, asset.coin, 0n, U64_MAX)
@@ -51,7 +67,7 @@ export function* findSpans(
   }
   if (!asset) yield* findCoinSpans(reader, view, owner, first)
   const isAsked = (metadata: Uint8Array): boolean => !asset || compareBytes(metadata, asset.metadata) === 0
-  for (const row of scanRows(view, 'ownedStore', owner, undefined)) {
+  for (const row of ownedStores(view, owner, names)) {
     if (!isRow(row)) {
       yield undefined
       continue
@@ -59,8 +75,7 @@ export function* findSpans(
     const { second, value, version } = row
     yield isAsked(value) ? storeSpan(owner, second, value, version, U64_MAX) : undefined
   }
-  const none = new Uint8Array(0)
-  for (const step of scanEnded(view, endedKey('endedStore', owner, first, none), 'endedStore', owner)) {
+  for (const step of scanEnded(view, 'endedStore', owner, first)) {
     if (isSkipped(step)) {
       yield undefined
       continue
@@ -86,8 +101,7 @@ function* findCoinSpans(
     const { second, value, version } = row
     yield coinSpan(owner, coinOfRow(second, value), version, U64_MAX)
   }
-  const none = new Uint8Array(0)
-  for (const step of scanEnded(view, endedKey('endedCoin', owner, first, none), 'endedCoin', owner)) {
+  for (const step of scanEnded(view, 'endedCoin', owner, first)) {
     if (isSkipped(step)) {
       yield undefined
       continue
@@ -99,8 +113,23 @@ function* findCoinSpans(
   }
 }
 
-function scanEnded(view: StateView, start: Uint8Array, family: 'endedStore' | 'endedCoin', owner: Uint8Array) {
-  return scanInSteps(view, holdingsPrefix(family, owner), { start })
+function* ownedStores(view: StateView, owner: Uint8Array, names: readonly number[] | undefined): Generator<RowStep> {
+  if (names) for (const name of names) yield* scanRows(view, 'ownedStore', owner, undefined, storeNameToBytes(name))
+  else yield* scanRows(view, 'ownedStore', owner, undefined)
+}
+
+/** The rows of spans that ended at versions from `first` to that of a view. Later ones lie behind them. */
+function* scanEnded(
+  view: StateView,
+  family: 'endedStore' | 'endedCoin',
+  owner: Uint8Array,
+  first: bigint,
+): Generator<ScanStep> {
+  const start = endedKey(family, owner, first, new Uint8Array(0))
+  for (const step of scanInSteps(view, holdingsPrefix(family, owner), { start })) {
+    if (isSkipped(step) && endedIn(step.key).version > view.version) return
+    yield step
+  }
 }
 
 /** Version with which a span began that ended at a version: the last write of its row before. */
