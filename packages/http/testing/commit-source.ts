@@ -24,7 +24,7 @@ export async function commitSource(
   for await (const record of source.versions(reading)) {
     const read = record.readWhole!()
     const group = new TransactionGroup(record.version, read)
-    const whole = [group.add(record.version, read, record.writes), ...group.toWrites()!]
+    const whole = [group.add(record.version, read, record.writes), ...(await group.toWrites())!]
     const mark = engine.ledger ? [] : [[WHOLE_TRANSACTIONS_KEY, Buffer.from(source.hashSalt!)] as const]
     const { version, block, writes } = record
     await engine.commit([{ version, block, writes: [...writes, ...whole, ...mark] }], { chainId: CHAIN_ID })

@@ -110,7 +110,7 @@ async function commitChain(
       return { version, block, writes: own }
     })
     const begun = versions.find(({ version }) => version === group?.firstVersion)
-    begun?.writes.push(...(group?.toWrites() ?? []))
+    begun?.writes.push(...((await group?.toWrites()) ?? []))
     await engine.commit(
       versions.map(({ block, ...rest }) => (block ? { ...rest, block } : rest)),
       { chainId: BigInt(SYNTHETIC_CHAIN_ID) },

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
-import { deflateRawSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { deflateRaw } from 'node:zlib'
 import { ByteWriter } from '@ledger-state/core'
 import { MAX_VALUE_LENGTH } from '@ledger-state/engine'
 import { writeOutline } from './info-outline.js'
@@ -10,6 +11,9 @@ import { type WholeTransaction, writeWithoutValues } from './whole-transaction.j
 
 /** Level 6 saves 2 % of the bytes and takes 15 % longer: see docs/sizing.md, "Transactions". */
 const DEFLATE_LEVEL = 1
+
+/** Deflates in a thread of the pool, so an ingest goes on meanwhile. */
+const deflate = promisify<Uint8Array, object, Buffer>(deflateRaw)
 
 /** Builds a block. */
 export class TransactionBlockWriter {
@@ -66,10 +70,10 @@ export class TransactionBlockWriter {
   }
 
   /** The block; undefined if it is too long for a store. */
-  toBytes(): Uint8Array | undefined {
+  async toBytes(): Promise<Uint8Array | undefined> {
     const inflated = Buffer.concat([this.#rows, ...this.#columns].map((part) => part.toBytes()))
     if (inflated.length > MAX_INFLATED) return undefined
-    const deflated = deflateRawSync(inflated, { dictionary: TRANSACTION_DICTIONARY, level: DEFLATE_LEVEL })
+    const deflated = await deflate(inflated, { dictionary: TRANSACTION_DICTIONARY, level: DEFLATE_LEVEL })
     const form = this.#hasValues ? FORMS.withValues : FORMS.withoutValues
     const head = new ByteWriter().u8(form).uleb128(this.#count).byteString(this.#frontier)
     const block = head.bytes(this.#leaves.toBytes()).uleb128(inflated.length).bytes(deflated).toBytes()

@@ -70,9 +70,10 @@ function wholeOf(version: bigint, parts: Omit<WholeTransaction, 'leaf' | 'readFr
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 
 describe('a block of transactions', () => {
-  it('gives back all of them, with their infos', () => {
-    fc.assert(
-      fc.property(fc.array(wholes, { minLength: 1, maxLength: 20 }), fc.bigInt(0n, 10n ** 9n), (list, run) => {
+  it('gives back all of them, with their infos', async () => {
+    const lists = fc.array(wholes, { minLength: 1, maxLength: 20 })
+    await fc.assert(
+      fc.asyncProperty(lists, fc.bigInt(0n, 10n ** 9n), async (list, run) => {
         const first = run * 128n
         const group = new TransactionGroup(first, wholeOf(first, list[0]!))
         for (const [at, one] of list.entries()) {
@@ -81,7 +82,7 @@ describe('a block of transactions', () => {
           expect(group.hasRoomFor(version, whole)).toBe(at > 0)
           expect(isWholeTransactionKey(group.add(version, whole, [])[0])).toBe(true)
         }
-        const [[key, value]] = group.toWrites()! as [[Uint8Array, Uint8Array]]
+        const [[key, value]] = (await group.toWrites()) as [[Uint8Array, Uint8Array]]
         expect(key).toEqual(transactionBlockKey(first + 127n))
         expect(firstVersionOfBlock(value)).toBe(first)
         for (let times = 0; times < 2; times++) {
@@ -105,11 +106,11 @@ describe('a block of transactions', () => {
     )
   })
 
-  it('of damaged bytes is refused as such, and nothing else is thrown', () => {
+  it('of damaged bytes is refused as such, and nothing else is thrown', async () => {
     const parts = fc.sample(wholes, { numRuns: 3, seed: 5 })
     const group = new TransactionGroup(0n, wholeOf(0n, parts[0]!))
     for (const [at, one] of parts.entries()) group.add(BigInt(at), wholeOf(BigInt(at), one), [])
-    const [[, value]] = group.toWrites()! as [[Uint8Array, Uint8Array]]
+    const [[, value]] = (await group.toWrites()) as [[Uint8Array, Uint8Array]]
     fc.assert(
       fc.property(fc.nat(value.length - 1), fc.integer({ min: 1, max: 255 }), fc.boolean(), (at, change, isCut) => {
         const damaged = isCut ? value.subarray(0, at) : Uint8Array.from(value)
@@ -127,12 +128,12 @@ describe('a block of transactions', () => {
     expect(() => decodeTransactionBlock(bomb)).toThrow(expect.objectContaining({ code: 'invalid_bcs' }))
   })
 
-  it('that is too long for a store is not made', () => {
+  it('that is too long for a store is not made', async () => {
     const [parts] = fc.sample(wholes, { numRuns: 1, seed: 5 })
     const whole = wholeOf(5n, { ...parts!, transaction: randomBytes(17 << 20) })
     const group = new TransactionGroup(5n, whole)
     group.add(5n, whole, [])
-    expect(group.toWrites()).toBeUndefined()
+    expect(await group.toWrites()).toBeUndefined()
   })
 
   it('ends with its run, and once it is full', () => {
@@ -169,7 +170,7 @@ describe.each([
 })
 
 describe('the indexes of a group', () => {
-  it('have each version of a key once: senders, and addresses and tables that were written', () => {
+  it('have each version of a key once: senders, and addresses and tables that were written', async () => {
     const sender = new Uint8Array(32).fill(9)
     const [parts] = fc.sample(wholes, { numRuns: 1, seed: 5 })
     const sent = (number: bigint) =>
@@ -184,7 +185,7 @@ describe('the indexes of a group', () => {
     group.add(10n, wholeOf(10n, { ...parts!, transaction: sent(4n) }), writes)
     group.add(11n, wholeOf(11n, parts!), writes.slice(2))
     group.add(12n, wholeOf(12n, { ...parts!, transaction: sent(5n) }), [])
-    const made = new Map(group.toWrites()!.map(([key, value]) => [hex(key), value!]))
+    const made = new Map((await group.toWrites())!.map(([key, value]) => [hex(key), value!]))
     const found = (key: Uint8Array, hasNumbers: boolean) => decodeGroupedVersions(10n, made.get(hex(key))!, hasNumbers)
     expect(found(sequenceNumberKey(sender), true)).toEqual([
       { version: 10n, number: 4n },

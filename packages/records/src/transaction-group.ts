@@ -84,17 +84,15 @@ export class TransactionGroup {
   }
 
   /** The writes of the first version of the group. Undefined if they are too long for a store. */
-  toWrites(): Write[] | undefined {
-    const block = this.#block.toBytes()
-    if (!block) return undefined
+  async toWrites(): Promise<Write[] | undefined> {
+    const bytes = this.#block.toBytes()
     const { firstVersion } = this
     const writer = new ByteWriter()
-    return [
-      [blockKeyAt(this.#place, firstVersion), block],
-      ...this.#keys.all().map(({ key, versions, hasNumbers }): Write => {
-        return [this.#keyAt(key, firstVersion), encodeGroupedVersions(firstVersion, versions, hasNumbers, writer)]
-      }),
-    ]
+    const rows = this.#keys.all().map(({ key, versions, hasNumbers }): Write => {
+      return [this.#keyAt(key, firstVersion), encodeGroupedVersions(firstVersion, versions, hasNumbers, writer)]
+    })
+    const block = await bytes
+    return block && [[blockKeyAt(this.#place, firstVersion), block], ...rows]
   }
 
   #keyAt(key: Uint8Array, version: bigint): Uint8Array {

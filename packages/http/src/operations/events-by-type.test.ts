@@ -160,7 +160,7 @@ describe.runIf(hasSharedData)('a filter that leaves out nearly all events', () =
       // Events are printed without the roots of the accumulator, so the frontier is no more than its count.
       const readFrontier = () => new ByteWriter().u64(version + 1n).toBytes()
       const group = new TransactionGroup(version, { ...whole, readFrontier })
-      const writes = [group.add(version, whole, []), ...group.toWrites()!]
+      const writes = [group.add(version, whole, []), ...(await group.toWrites())!]
       await engine.commit([{ version, block, writes }], { chainId: 4 })
     }
     for (const listener of listenersOf(engine, 500)) {

@@ -73,7 +73,7 @@ export class TransactionKeeper {
   /** Transactions that are not encoded yet. */
   #group: TransactionGroup | undefined
   /** Writes of encoded transactions by the version that writes them. */
-  #ended = new Map<bigint, readonly Write[]>()
+  #ended = new Map<bigint, Promise<Write[] | undefined>>()
 
   constructor(options: TransactionKeeperOptions) {
     this.#isKept = options.isKept
@@ -137,25 +137,33 @@ export class TransactionKeeper {
    * Adds to versions that are committed together the writes of their whole transactions. Each version must have been
    * passed to `writesOf` since the last call.
    */
-  withGroups(versions: readonly VersionWrites[]): readonly VersionWrites[] {
+  async withGroups(versions: readonly VersionWrites[]): Promise<readonly VersionWrites[]> {
     this.#endGroup()
     if (this.#ended.size === 0) return versions
     const ended = this.#ended
     this.#ended = new Map()
-    return versions.map((one) => {
-      const grouped = ended.get(one.version)
-      return grouped ? { ...one, writes: [...one.writes, ...grouped] } : one
-    })
+    const complete: VersionWrites[] = []
+    for (const one of versions) {
+      const group = ended.get(one.version)
+      const grouped = group && ((await group) ?? this.#withoutGroup(one.version))
+      complete.push(grouped ? { ...one, writes: [...one.writes, ...grouped] } : one)
+    }
+    return complete
   }
 
   #endGroup(): void {
     const group = this.#group
     if (!group) return
     this.#group = undefined
-    const { firstVersion } = group
     const writes = group.toWrites()
-    if (!writes) this.#options.onNotice(`the transaction of version ${firstVersion} is too long to be kept`)
-    this.#ended.set(firstVersion, writes ?? [noTransactionWrite(firstVersion, this.#place)])
+    // `withGroups` reports a failure; it may come later.
+    writes.catch(() => {})
+    this.#ended.set(group.firstVersion, writes)
+  }
+
+  #withoutGroup(version: bigint): readonly Write[] {
+    this.#options.onNotice(`the transaction of version ${version} is too long to be kept`)
+    return [noTransactionWrite(version, this.#place)]
   }
 
   #withoutWhole(version: bigint): readonly Write[] {
