@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import type { Result } from '../api/client.ts'
 import { route } from '../state/location.ts'
 import { parseMoveType, withArguments } from '../state/move-type.ts'
 import type { ViewCall } from '../state/route.ts'
@@ -15,8 +16,8 @@ interface CallAnswerProps {
   readonly call: ViewCall
   /** Types of the results, as the module writes them, if they are known. */
   readonly results: readonly string[]
-  /** The part below the answer. It is drawn once there is an answer, so that it does not move. */
-  readonly children?: ComponentChildren
+  /** Draws the part below the answer, once there is one, so that it stays where it is. */
+  readonly children?: (answer: Result<readonly unknown[]>) => ComponentChildren
 }
 
 const FIRST_RESULTS = 50
@@ -30,7 +31,7 @@ export function CallAnswer({ name, call, results, children }: CallAnswerProps) {
     return (
       <>
         <FailureNotice failure={answer.failure} />
-        {children}
+        {children?.(answer)}
       </>
     )
   }
@@ -52,7 +53,7 @@ export function CallAnswer({ name, call, results, children }: CallAnswerProps) {
           </dl>
         )}
       </FirstItems>
-      {children}
+      {children?.(answer)}
     </>
   )
 }

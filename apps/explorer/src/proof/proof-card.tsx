@@ -1,17 +1,17 @@
-import { moduleRequest, type ReadQuestion } from '@ledger-state/light-client'
+import { moduleRequest } from '@ledger-state/light-client'
 import { useId, useState } from 'preact/hooks'
 import type { ApiRequest } from '../api/client.ts'
 import { networkName } from '../api/network-name.ts'
 import { formatMicroseconds, groupDigits } from '../state/amount.ts'
 import type { ProofPlace } from './proof-place.tsx'
-import type { Believed, Reached } from './proof-task.ts'
+import type { Believed, ProvableQuestion, Reached } from './proof-task.ts'
 import type { ProofsOfList } from './proofs-of-list.ts'
 import { isSameJson } from './shown.ts'
 import { chooseWaypoint, isWaypoint, type TrustedWaypoint, trustedWaypoint } from './trusted-waypoint.ts'
 import { type ProofOutcome, type ProofRequest, useProof } from './use-proof.ts'
 
 interface ProvenValue {
-  readonly question: ReadQuestion
+  readonly question: ProvableQuestion
   readonly request: ApiRequest
   /** The shown value as JSON; null if there is none. */
   readonly shown: string | null
@@ -113,11 +113,12 @@ function Verifying({ reached }: { readonly reached: Reached | undefined }) {
   )
 }
 
-function Signed({ believed: { json, epoch, count, timestampUsec } }: { readonly believed: Believed }) {
+function Signed({ believed: { json, computedFrom, epoch, count, timestampUsec } }: { readonly believed: Believed }) {
   return (
     <>
       <strong class="proof-holds">
         {json === null && 'That there is no value is '}
+        {computedFrom !== null && `Computed here from ${computedFrom} values, `}
         {count
           ? `signed by ${count.signed} of ${count.total} of epoch ${epoch}`
           : 'signed: it is under the waypoint itself'}

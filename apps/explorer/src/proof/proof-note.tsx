@@ -1,8 +1,8 @@
 import type { ReadQuestion } from '@ledger-state/light-client'
 import type { ApiRequest, Result } from '../api/client.ts'
+import { LazyProof } from './lazy-proof.tsx'
 import { ProvenElsewhere, useProofPlace } from './proof-place.tsx'
 import { shownJson, shownVersion } from './shown.ts'
-import { useLoaded } from './use-loaded.ts'
 
 interface ProofNoteProps {
   readonly question: ReadQuestion
@@ -19,9 +19,4 @@ export function ProofNote({ question, request, answer }: ProofNoteProps) {
   if (!place || shown === undefined) return null
   if ('nearest' in place) return <ProvenElsewhere nearest={place.nearest} />
   return <LazyProof {...{ question, request, shown, place }} />
-}
-
-function LazyProof(props: Parameters<typeof import('./proof-card.tsx').ProofCard>[0]) {
-  const loaded = useLoaded(() => import('./proof-card.tsx'))
-  return loaded ? <loaded.ProofCard {...props} /> : null
 }

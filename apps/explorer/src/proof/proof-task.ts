@@ -1,10 +1,19 @@
-import type { ReadQuestion } from '@ledger-state/light-client'
+import type { ReadQuestion, ViewQuestion } from '@ledger-state/light-client'
+
+/** A call of a view that the page runs itself. */
+export interface CallQuestion {
+  readonly kind: 'view'
+  readonly call: ViewQuestion
+}
+
+/** What the page verifies. */
+export type ProvableQuestion = ReadQuestion | CallQuestion
 
 /** An answer with its proof, and the trust to verify it against. */
 export interface ProofTask {
   /** Body of the answer as JSON. */
   readonly answer: string
-  readonly question: ReadQuestion
+  readonly question: ProvableQuestion
   readonly version: string
   readonly waypoint: string
   /** The word before the name of each hash; null if the node does not give it. */
@@ -19,6 +28,8 @@ export interface Believed {
   readonly json: string | null
   /** The JSON that a node may show for an absent value; null if there is none. */
   readonly impliedJson: string | null
+  /** Number of values from which the page computed the answer; null if it is a stored value. */
+  readonly computedFrom: number | null
   readonly epoch: string
   /** Number of validators that signed, and of all; null if the waypoint is trusted. */
   readonly count: { readonly signed: number; readonly total: number } | null

@@ -12,6 +12,7 @@ import { TypeText } from '../components/type-text.tsx'
 import type { FunctionDeclaration } from '../move/disassemble.ts'
 import { useDisassembly } from '../move/use-disassembly.ts'
 import { NotProven } from '../proof/not-proven.tsx'
+import { ProvenCall } from '../proof/proven-call.tsx'
 import { goTo, route } from '../state/location.ts'
 import { parseMoveType, withArguments } from '../state/move-type.ts'
 import type { ViewCall } from '../state/route.ts'
@@ -161,7 +162,7 @@ interface CallResultProps {
 
 function CallResult({ name, call, results }: CallResultProps) {
   const body = callToBody(name, call)
-  const requests = [{ path: '/view', at: route.value.at, body }, viewHistoryRequest(body)]
+  const request = { path: '/view', at: route.value.at, body }
   return (
     <section aria-label="Answer" aria-live="polite">
       <div class="inline">
@@ -172,12 +173,16 @@ function CallResult({ name, call, results }: CallResultProps) {
         called with <bdi class="type">{call.arguments}</bdi>
       </p>
       <NotProven>
-        The answer of a view is not proven, nor is its history: the node computes it, and a proof is of the state at one
-        version.
+        The history of a view is not proven: the node computes it, and a proof is of the state at one version.
       </NotProven>
-      <ForPrograms requests={requests} />
+      <ForPrograms requests={[request, viewHistoryRequest(body)]} />
       <CallAnswer name={name} call={call} results={results}>
-        <ViewHistory key={body} name={name} call={call} results={results} />
+        {(answer) => (
+          <>
+            <ProvenCall key={`${body} ${request.at}`} name={name} call={call} request={request} answer={answer} />
+            <ViewHistory key={body} name={name} call={call} results={results} />
+          </>
+        )}
       </CallAnswer>
     </section>
   )

@@ -11,7 +11,9 @@ import {
   waypointOf,
 } from '@ledger-state/http/testing/proven-ledger'
 import { createLedger } from '@ledger-state/ledger'
+import { GENESIS, HELD, HOLDERS, u64 } from '@ledger-state/ledger/testing/view-ledger'
 import { PATIENCE_MS } from '@ledger-state/testing/eventually'
+import { resourceKey } from '@ledger-state/type-tag'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { excessWidth } from '../../testing/explorer-bed.ts'
 import { openExplorer } from './static-files.js'
@@ -34,7 +36,7 @@ describe('the proof of a value', () => {
     trust = { signed: byWaypoint, contradicted: undefined }
   })
   beforeAll(async () => {
-    proven = await createProvenLedger()
+    proven = await createProvenLedger({ further: [...GENESIS, [resourceKey(HOLDERS[0]!, HELD), u64(11)]] })
     const api = createRequestListener({
       ledger: createLedger(proven.engine),
       proofs: proven.proofs,
@@ -120,7 +122,7 @@ describe('the proof of a value', () => {
         ['/account/0xcafe/changes', 'Changes are not proven: a proof is of the state at one version'],
         [SCORE, 'A history is not proven: a proof is of the state at one version'],
         ['/balance/0xcafe/0xa', 'A balance and its history are not proven'],
-        ['/view/0xcafe::game::best?arguments=%5B%5D', 'The answer of a view is not proven'],
+        ['/view/0xcafe::game::best?arguments=%5B%5D', 'The history of a view is not proven'],
       ] as const) {
         await page.goto(address + at(path))
         await page.getByText(text).waitFor()
@@ -128,6 +130,44 @@ describe('the proof of a value', () => {
         expect([path, await excessWidth(page), await accessibilityFindings(page)]).toEqual([path, 0, []])
       }
     })
+  })
+
+  const CALL = '/view/0x42::main::value?arguments=%5B%220xa1%22%5D'
+
+  it('is made of an answer of a view when the visitor asks: the browser runs the view over proven values', async () => {
+    await onPage(async (page) => {
+      const asked: string[] = []
+      page.on('request', (request) => asked.push(request.url()))
+      await page.goto(address + at(CALL))
+      const compute = page.getByRole('button', { name: 'Compute it here from signed state' })
+      await compute.waitFor()
+      expect(asked.filter((url) => url.includes('verifier') || url.includes('proof=true'))).toEqual([])
+      expect(await accessibilityFindings(page)).toEqual([])
+      await compute.click()
+      await page.getByText(/Computed here from \d+ values, signed by 4 of 4 of epoch/).waitFor()
+      expect(await page.getByText(REFUSED).count()).toBe(0)
+      expect([await excessWidth(page), await accessibilityFindings(page)]).toEqual([0, []])
+      await page.goto(address + at(CALL, CHECKPOINT + 1n))
+      await page.getByText('Not proven at this version').waitFor()
+    })
+  })
+
+  it('is refused if the view has another result in the browser than the page shows', async () => {
+    for (const isProven of [true, false]) {
+      await onPage(async (page) => {
+        await page.route('**/v1/view?**', async (route) => {
+          const response = await route.fetch()
+          const isThis = route.request().url().includes('proof=true') === isProven
+          const text = await response.text()
+          await route.fulfill({ response, body: isThis ? text.replace('["11"]', '["12"]') : text })
+        })
+        await page.goto(address + at(CALL))
+        await page.getByRole('button', { name: 'Compute it here from signed state' }).click()
+        const alert = page.getByRole('alert').filter({ hasText: REFUSED })
+        await alert.waitFor()
+        expect(await alert.textContent()).toContain(isProven ? 'the answer says' : 'the node showed a different one')
+      })
+    }
   })
 
   it('is refused if a module has other code', async () => {
