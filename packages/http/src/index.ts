@@ -2,6 +2,7 @@ export type { ChangeCursor, ChangePage, ChangeSource } from './changes/change-so
 export { createEngineChanges } from './changes/engine-changes.js'
 export type { RequestExample, RequestExamples } from './document/request-example.js'
 export type { RequestErrorCode } from './errors.js'
+export { viewResultToCsv } from './formats/view-history-formats.js'
 export { expectUpstreamsOfChain } from './forward/expect-chain.js'
 export {
   FORWARD_KINDS,
@@ -15,7 +16,6 @@ export type { EndingsAsked, ProofTree, StateProofs } from './operations/parts/st
 export { parseViewFunction } from './operations/parts/view-request.js'
 export type { ViewFilter, ViewServiceOptions } from './operations/parts/view-rules.js'
 export type { AuditedVersions, LedgerTrust, ReadTrust, SignedState } from './operations/trust.js'
-export { viewResultToCsv } from './operations/view-history-formats.js'
 export { acceptsCoding } from './protocol/content-encoding.js'
 export type { OutputFormat } from './protocol/media-types.js'
 export { createHttpServer, type HttpServerOptions } from './server/create-http-server.js'

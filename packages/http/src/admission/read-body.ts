@@ -73,9 +73,10 @@ function receive(
 ): Promise<void> {
   const { request } = owner
   const { chunks } = upload
-  // Counts the content. If it is longer than any operation reads, the rest is not kept, and the body is refused as too
-  // long.
-  const content = isPlain ? new ContentLength() : undefined
+  // Counts the content of a body that may be longer than any operation reads. If it is, the rest is not kept, and the
+  // body is refused as too long.
+  const mayBeLong = declaredLength > BATCH_LIMITS.bytes || request.headers['content-length'] === undefined
+  const content = isPlain && mayBeLong ? new ContentLength() : undefined
   let length = 0
   let count = 0
   let isRefused = false

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { viewResultToCsv } from '../operations/view-history-formats.js'
 import { csvCell } from './csv-cell.js'
+import { viewResultToCsv } from './view-history-formats.js'
 
 /** The text that a reader of RFC 4180 finds in a cell. */
 function opened(cell: string): string {

@@ -1,4 +1,4 @@
-import type { UnservedKind } from '../operations/unserved.js'
+import type { UnservedKind } from '../operations/parts/unserved.js'
 
 /**
  * Kind of a forwarded request: `gas` (the gas price), `submit`, `simulate`, `transactions`, `events`, `blocks` (with

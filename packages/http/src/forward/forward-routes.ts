@@ -1,7 +1,7 @@
 import { isLedgerStateError } from '@ledger-state/core'
 import { type Answer, type OperationRequest, type Route, STATE_PARAMETERS } from '../operations/parts/operation.js'
+import { UNSERVED_OPERATIONS } from '../operations/parts/unserved.js'
 import { parseViewCall } from '../operations/parts/view-request.js'
-import { UNSERVED_OPERATIONS } from '../operations/unserved.js'
 import { queryParameter } from '../protocol/query.js'
 import type { Forwardable, ForwardableRequest, Forwarder } from './forwarder.js'
 

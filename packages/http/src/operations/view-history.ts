@@ -14,6 +14,7 @@ import { invalidRequest } from '../errors.js'
 import { changeToJson } from '../formats/history-formats.js'
 import type { PageBody } from '../formats/page-body.js'
 import { transactionsOf } from '../formats/transaction-formats.js'
+import { answerToJson, ViewChangesCsvBody } from '../formats/view-history-formats.js'
 import { prefersCsv } from '../protocol/accept.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { changesCsvOf, changesOf } from './parts/history-operation.js'
@@ -26,7 +27,6 @@ import { stateKeyToText } from './parts/state-key-text.js'
 import { TurnBudget } from './parts/turn-budget.js'
 import { parseViewCall } from './parts/view-request.js'
 import { PageRuns, readChanges } from './parts/view-runs.js'
-import { answerToJson, ViewChangesCsvBody } from './view-history-formats.js'
 
 /** Most keys in the header. */
 const MOST_STEP_KEYS = 8

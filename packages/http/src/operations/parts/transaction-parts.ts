@@ -8,11 +8,11 @@ import {
 import { invalidParameter, invalidRequest, operationNotServed, transactionNotKept } from '../../errors.js'
 import { CONTENT_TYPE, type OutputFormat } from '../../protocol/media-types.js'
 import { decodePercent, queryParameter } from '../../protocol/query.js'
-import { unservedReason } from '../unserved.js'
 import type { Answer, Operation, OperationRequest, Parameter } from './operation.js'
 import { BcsVectorBody, JsonArrayBody } from './page-bodies.js'
 import { U16_MAX } from './paging.js'
 import { TurnBudget } from './turn-budget.js'
+import { unservedReason } from './unserved.js'
 
 /** Transactions or events of a page, by default and at most. */
 export const DEFAULT_ITEMS = 25

@@ -12,9 +12,9 @@ import type { TypeTag } from '@ledger-state/type-tag'
 import { bytesOf, type SharedReader } from '../../changes/shared-changes.js'
 import { changeToJson } from '../../formats/history-formats.js'
 import { transactionMember, transactionsOf } from '../../formats/transaction-formats.js'
+import { answerToJson } from '../../formats/view-history-formats.js'
 import type { StreamHost } from '../parts/operation.js'
 import { PageRuns, readChanges } from '../parts/view-runs.js'
-import { answerToJson } from '../view-history-formats.js'
 import type { WriteFilter } from './write-filters.js'
 
 /** Progress of a stream: an entry of a version, or knowledge that the versions up to one have no further entries. */

@@ -1,5 +1,5 @@
-import { operationNotServed } from '../errors.js'
-import type { Route } from './parts/operation.js'
+import { operationNotServed } from '../../errors.js'
+import type { Route } from './operation.js'
 
 const TRANSACTIONS = 'this service keeps states, and no whole transactions'
 const EVENTS = 'this service keeps states, and no events'

@@ -1,9 +1,9 @@
 import type { Change } from '@ledger-state/ledger'
 import { formatTimestamp, type ViewAnswer } from '@ledger-state/ledger'
 import type { AnswerBytes } from '../admission/answer-bytes.js'
-import { csvCell } from '../formats/csv-cell.js'
-import type { PageBody } from '../formats/page-body.js'
-import { TRANSACTION_COLUMNS, type TransactionOf, transactionToCsv } from '../formats/transaction-formats.js'
+import { csvCell } from './csv-cell.js'
+import type { PageBody } from './page-body.js'
+import { TRANSACTION_COLUMNS, type TransactionOf, transactionToCsv } from './transaction-formats.js'
 
 /** The results of an answer as a JSON array. */
 export function answerToJson({ json }: ViewAnswer): string {

@@ -4,8 +4,8 @@ import { createLedger } from '@ledger-state/ledger'
 import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
 import { inject } from 'light-my-request'
 import { describe, expect, it } from 'vitest'
-import { createRequestListener } from '../server/create-request-listener.js'
-import type { RequestListenerOptions } from '../server/request-listener-options.js'
+import { createRequestListener } from '../../server/create-request-listener.js'
+import type { RequestListenerOptions } from '../../server/request-listener-options.js'
 
 const ARCHIVE = 'https://archive.example/v1'
 
