@@ -39,7 +39,12 @@ export class CommandBed {
   }
 
   start(...words: string[]): RunningProgram {
-    const program = new RunningProgram(words, { cwd: this.folder, env: ENVIRONMENT })
+    return this.startWith({}, ...words)
+  }
+
+  /** Starts a command with more variables in its environment. */
+  startWith(env: Readonly<Record<string, string>>, ...words: string[]): RunningProgram {
+    const program = new RunningProgram(words, { cwd: this.folder, env: { ...ENVIRONMENT, ...env } })
     this.#running.push(program)
     return program
   }

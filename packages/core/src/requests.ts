@@ -5,6 +5,7 @@ export {
   type HttpAnswer,
   type HttpRequest,
   type RequestFailure,
+  type StreamedBody,
   sendRequest,
   textOfAnswer,
 } from './requests/send-request.js'

@@ -105,8 +105,8 @@ export const sourceFailed = declareErrors('source_failed', {
   proverEnded: () => 'a thread that verifies or hashes has ended',
   unreachable: (url: string, why: string) =>
     `${new URL(url).host} cannot be reached: ${why}; is this machine connected to the network?`,
-  requestsFailed: (url: string, attempts: number, why: string) =>
-    `GET ${url} failed ${attempts} times; the last time: ${why}`,
+  requestsFailed: (url: string, attempts: number, why: string, method = 'GET') =>
+    `${method} ${url} failed ${attempts} times; the last time: ${why}`,
   /**
    * An address that did not answer as a node.
    * @param isPage whether it answered a page in HTML
@@ -135,9 +135,11 @@ export const sourceFailed = declareErrors('source_failed', {
     `expected a bucket listing (XML) from ${url}, found ${found}; it is not a bucket, or a proxy answers instead`,
   tooManyObjects: (folder: string, most: number) => `${folder} has more than ${most} objects`,
   endlessListing: (url: string) => `${url} answered a page of the listing without a next page`,
+  notWritten: (place: string, status: number, text: string) =>
+    `${place} was not written: status ${status}, ${text}${status === 401 || status === 403 ? '; the account of the environment may not write there' : ''}`,
   objectChanged: (place: string, why: string) =>
     `${place} has changed (${why}), but objects of a backup never change: run the same command again`,
-  transferStopped: (url: string) => `GET ${url} was stopped`,
+  transferStopped: (url: string, method = 'GET') => `${method} ${url} was stopped`,
   credentialsRefused: (origin: string, why: string) =>
     `${origin} did not give an access token for the credentials: ${why}`,
   serviceEmpty: (root: string) => `the node at ${root} has no ledger yet`,
@@ -334,9 +336,9 @@ export function notAUrl(text: string): FeedError {
  * A request that asking again does not mend.
  * @param status of an answer that leads to another server; undefined if no request was sent
  */
-export function requestRefused(url: string, why: string, status: number | undefined): FeedError {
+export function requestRefused(url: string, why: string, status: number | undefined, method = 'GET'): FeedError {
   const outcome = status === undefined ? 'was not made' : 'was not answered'
-  return new LedgerStateError('source_failed', `GET ${url} ${outcome}: ${why}`)
+  return new LedgerStateError('source_failed', `${method} ${url} ${outcome}: ${why}`)
 }
 
 export function beforeFeed(url: string, version: bigint, text: string): FeedError {

@@ -7,6 +7,7 @@ export { FailureStreak, type FailureStreakOptions } from './sources/failure-stre
 export { openNetwork } from './sources/open-network.js'
 export { openSource } from './sources/open-source.js'
 export { openSharedFiles, type SharedFiles, type SharedFilesOptions } from './sources/shared-files.js'
+export { openSharedTarget, type SharedTarget, type SharedTargetOptions } from './sources/shared-target.js'
 export type {
   LedgerSource,
   LedgerVersion,

@@ -1,13 +1,14 @@
-// A server that lists and gives the files of a folder as S3 and Google's store do, with faults on request.
+// A server that lists, gives and takes the files of a folder as S3 and Google's store do, with faults on request.
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 
 export interface BucketRequest {
   readonly isListing: boolean
+  readonly method: string
   /** Key of the object, or prefix of the listing. */
   readonly key: string
   /** Number of earlier requests for the same key. */
@@ -49,6 +50,7 @@ export interface BucketServer {
 export async function startBucketServer(folder: string, options: BucketServerOptions = {}): Promise<BucketServer> {
   const { bucket = 'bucket', flavour = 's3', pageSize = 1_000, isConstant = false } = options
   const counts = new Map<string, number>()
+  let puts = 0
   const etags = new Map<string, string>()
   const etagOf = (path: string, bytes?: Buffer): string => {
     const etag = (isConstant && etags.get(path)) || hashOf(bytes ?? readFileSync(path))
@@ -61,15 +63,47 @@ export async function startBucketServer(folder: string, options: BucketServerOpt
     const key = rest.join('/')
     const isListing = key === ''
     const asked = isListing ? (url.searchParams.get('prefix') ?? '') : key
-    const count = `${isListing} ${asked}`
-    const request = { isListing, key: asked, before: counts.get(count) ?? 0, headers: incoming.headers }
+    const method = incoming.method!
+    const count = `${method} ${isListing} ${asked}`
+    const request = { isListing, method, key: asked, before: counts.get(count) ?? 0, headers: incoming.headers }
     counts.set(count, request.before + 1)
     started.requests.push(request)
-    const answer = answerTo(name, key, url.searchParams, incoming)
+    const isPut = method === 'PUT' && name === bucket && key !== ''
+    const answer = isPut
+      ? { status: 200, headers: {}, body: Buffer.alloc(0) }
+      : answerTo(name, key, url.searchParams, incoming)
     if (started.faultOf(request)?.(answer, response) === true) return
-    response.writeHead(answer.status, { 'content-length': String(answer.body.length), ...answer.headers })
-    response.end(answer.body)
+    const send = ({ status, headers, body } = answer) => {
+      response.writeHead(status, { 'content-length': String(body.length), ...headers })
+      response.end(method === 'HEAD' ? undefined : body)
+    }
+    if (isPut && answer.status === 200) void take(incoming, key).then(send, () => response.destroy())
+    else send()
   })
+
+  /** Takes an object, which is visible only once it came as a whole, with the hash that the request says. */
+  async function take(incoming: IncomingMessage, key: string): Promise<BucketResponse> {
+    const pieces: Buffer[] = []
+    if (incoming.headers['content-length'] === undefined) {
+      incoming.resume()
+      return xmlFault(411, 'MissingContentLength', 'You must provide the Content-Length HTTP header.')
+    }
+    for await (const piece of incoming) pieces.push(piece as Buffer)
+    const body = Buffer.concat(pieces)
+    const told = incoming.headers['x-amz-content-sha256']
+    if (/^[0-9a-f]{64}$/.test(String(told)) && told !== createHash('sha256').update(body).digest('hex')) {
+      return xmlFault(400, 'XAmzContentSHA256Mismatch', 'The provided header does not match what was computed.')
+    }
+    const path = join(folder, key)
+    mkdirSync(dirname(path), { recursive: true })
+    // Not in place: the old object may be a link.
+    puts += 1
+    const coming = `${folder}.coming-${puts}`
+    writeFileSync(coming, body)
+    renameSync(coming, path)
+    rmSync(coming, { force: true })
+    return { status: 200, headers: { etag: etagOf(path, body) }, body: Buffer.alloc(0) }
+  }
 
   function answerTo(name: string, key: string, query: URLSearchParams, { headers }: IncomingMessage): BucketResponse {
     if (name !== bucket) return xmlFault(404, 'NoSuchBucket', 'The specified bucket does not exist')

@@ -26,7 +26,7 @@ export type {
 export type { CheckOptions, CheckReport } from './check/check-store.js'
 export type { Compress } from './lmdb/compress.js'
 export type { Durability } from './lmdb/durability.js'
-export { STORE_FILE, UNFINISHED_STORE_FILE } from './lmdb/lmdb-store.js'
+export { STORE_FILE, UNFINISHED_STORE_FILE, withSystemErrorsAsync } from './lmdb/lmdb-store.js'
 export { isSmallBesideMemory, memoryBytes } from './lmdb/read-ahead.js'
 export {
   type LmdbEngineReader,

@@ -1,4 +1,4 @@
-// Checks what a loss of power leaves: docs/storage.md, “A commit”. What processes write and sync is recorded, and
+// Checks what a loss of power leaves: docs/storage.md, “After a crash”. What processes write and sync is recorded, and
 // stores are opened as the disk may hold them at any moment, with any part of what was not synced, in whole and in torn
 // sectors.
 import { createRandom, testSeed } from '@ledger-state/testing/random'

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { formatNumber, type Role } from '../report/measure.ts'
 import type { BenchRun } from '../run/bench-run.ts'
+import { cpuMicroseconds } from '../run/cpu-time.ts'
 import { openEngineStore } from '../stores/engine.ts'
 import { openJsMap } from '../stores/js-map.ts'
 import { PEER_NAMES, PEERS, type PeerName } from '../stores/peers.ts'
@@ -41,6 +42,8 @@ interface Filling {
   readonly costs: readonly number[]
   /** Microseconds for each write, including closing the store, which may write data from memory. */
   readonly meanCost: number
+  /** Microseconds of CPU time of all threads of this process for each write, including closing the store. */
+  readonly meanCpu: number
 }
 
 interface Entry {
@@ -130,6 +133,7 @@ async function fillOne(run: BenchRun, entry: Entry, workload: Workload): Promise
   const costs: number[] = []
   let payloadBytes = 0
   let spentMs = 0
+  let spentCpu = 0
   for (const batch of workload.batches()) {
     run.throwIfInterrupted()
     // Lets the event loop turn, as signals are handled between two turns.
@@ -140,7 +144,7 @@ async function fillOne(run: BenchRun, entry: Entry, workload: Workload): Promise
       for (const [key, value] of one.writes) payloadBytes += key.length + (value?.length ?? 0)
     }
     const began = performance.now()
-    await store.ingest(batch)
+    spentCpu += await cpuMicroseconds(() => store.ingest(batch))
     const tookMs = performance.now() - began
     spentMs += tookMs
     costs.push((tookMs * 1_000) / writes)
@@ -150,25 +154,27 @@ async function fillOne(run: BenchRun, entry: Entry, workload: Workload): Promise
   }
   if (path !== undefined) {
     const began = performance.now()
-    await store.close()
+    spentCpu += await cpuMicroseconds(async () => void (await store.close()))
     spentMs += performance.now() - began
     // The best way to open a store may depend on its size.
     entry.store = await entry.open(path)
   }
   const usedBytes = await entry.store.usedBytes()
   const meanCost = (spentMs * 1_000) / workload.writes
+  const meanCpu = spentCpu / workload.writes
   const date = new Date().toISOString()
-  entry.filling = { workload: workload.fingerprint, date, payloadBytes, usedBytes, costs, meanCost }
+  entry.filling = { workload: workload.fingerprint, date, payloadBytes, usedBytes, costs, meanCost, meanCpu }
   if (path !== undefined) writeFileSync(join(path, FILLING_FILE), JSON.stringify(entry.filling))
 }
 
 function recordFilling(run: BenchRun, { keys, writes }: Workload, entry: Entry, isMain: boolean): void {
   const { store, role } = entry
-  const { costs, meanCost, usedBytes, payloadBytes } = entry.filling!
+  const { costs, meanCost, meanCpu, usedBytes, payloadBytes } = entry.filling!
   const at = { keys, ...(isMain && { main: 'yes' }) }
   const common = { title: `${keys} keys: filling`, subject: store.name, role, at }
   run.record({ ...common, metric: 'time of a write', unit: 'µs', rounds: costs })
   run.record({ ...common, metric: 'mean time of a write, with closing the store', unit: 'µs', rounds: meanCost })
+  run.record({ ...common, metric: 'CPU time of a write, with closing the store', unit: 'µs', rounds: meanCpu })
   const entries = role === 'floor' ? keys : writes
   run.record({ ...common, metric: 'bytes per entry', unit: 'B', better: 'lower', rounds: usedBytes / entries })
   if (role === 'floor' || role === 'limit') return

@@ -1,5 +1,6 @@
 // A process that reads a store: cold, together with other readers, or while the store is written. Argument: a
 // `ReaderTask` as JSON.
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
 import { openStateEngineReader } from '@ledger-state/state-engine'
@@ -34,6 +35,10 @@ export interface ReaderReport {
   readonly p99: number
   readonly p999: number
   readonly mean: number
+  /** Calls of the system that read a file, and pages that a map had to wait for, for each look-up. */
+  readonly fileReads: number
+  /** Pages of 4 KiB that came from the disk, for each look-up. */
+  readonly diskPages: number
 }
 
 const READS_BETWEEN_TURNS = 100
@@ -100,6 +105,7 @@ async function run(): Promise<void> {
     numberOfSignificantValueDigits: 3,
   })
   const began = performance.now()
+  const before = readsOfProcess()
   let reads = 0
   stopped = false
   while (!stopped && (task.count === 0 || reads < task.count)) {
@@ -112,14 +118,29 @@ async function run(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve))
   }
   const percentile = (share: number) => histogram.getValueAtPercentile(share)
+  const after = readsOfProcess()
   process.send!({
     reads,
+    fileReads: (after.fileReads - before.fileReads) / reads,
+    diskPages: (after.diskPages - before.diskPages) / reads,
     seconds: (performance.now() - began) / 1_000,
     p50: percentile(50),
     p99: percentile(99),
     p999: percentile(99.9),
     mean: histogram.mean,
   } satisfies ReaderReport)
+}
+
+/** Reads of this process so far; NaN on systems that do not count them. */
+function readsOfProcess(): { readonly fileReads: number; readonly diskPages: number } {
+  try {
+    const counters = readFileSync('/proc/self/io', 'utf8')
+    const counter = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(counters)?.[1])
+    const { majorPageFault } = process.resourceUsage()
+    return { fileReads: counter('syscr') + majorPageFault, diskPages: counter('read_bytes') / 4_096 }
+  } catch {
+    return { fileReads: Number.NaN, diskPages: Number.NaN }
+  }
 }
 
 process.on('message', (message) => {

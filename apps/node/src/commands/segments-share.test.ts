@@ -1,8 +1,9 @@
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { startBucketServer } from '@ledger-state/feed/testing/bucket-server'
 import { eventually } from '@ledger-state/testing/eventually'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
@@ -37,6 +38,26 @@ async function serve(folder: string): Promise<{ url: string; state: { isHeld: bo
   await once(server.listen(0, '127.0.0.1'), 'listening')
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mainnet`, state }
 }
+
+it('a store is pushed into a bucket, with the account of the environment', async () => {
+  await bed.fill('store', 60)
+  mkdirSync(bed.at('cloud'))
+  const bucket = await startBucketServer(bed.at('cloud'))
+  const account = { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'secret' }
+  const env = { AWS_ENDPOINT_URL_S3: bucket.origin, ...account }
+  for (const files of ['[1-9]', '0']) {
+    const pushed = await bed.startWith(env, 'segments', 'push', 's3://bucket/main', '--data-dir', 'store').outcome()
+    expect(pushed).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(new RegExp(`^s3://bucket/main has versions 0 to .*: ${files}\\d* new files`)),
+    })
+  }
+  const fetched = await bed
+    .startWith(env, 'segments', 'fetch', 's3://bucket/main', '--data-dir', 'from-bucket')
+    .outcome()
+  expect(fetched).toMatchObject({ status: 0 })
+  await bucket.close()
+})
 
 it('a store is pushed, verified and fetched by commands; a killed fetch is resumed by the same command', async () => {
   await bed.fill('store', 200)
@@ -78,5 +99,5 @@ it('a store is pushed, verified and fetched by commands; a killed fetch is resum
     status: 1,
     stderr: expect.stringMatching(/no manifest .* ledger-state segments push makes one/),
   })
-  expect(await bed.run('segments', 'push', 's3://bucket/x', '--data-dir', 'store')).toMatchObject({ status: 2 })
+  expect(await bed.run('segments', 'push', 'https://host/x', '--data-dir', 'store')).toMatchObject({ status: 2 })
 })

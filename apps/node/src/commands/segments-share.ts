@@ -1,5 +1,5 @@
 import { isLedgerStateError } from '@ledger-state/core'
-import { openSharedFiles, type SharedFiles } from '@ledger-state/feed'
+import { openSharedFiles, openSharedTarget, type SharedFiles, type SharedTarget } from '@ledger-state/feed'
 import { fetchSegments, pushSegments, type SegmentsManifest, verifySegments } from '@ledger-state/replication'
 import type { Command, CommandInput } from '../config/command.js'
 import { settings } from '../config/settings.js'
@@ -21,33 +21,34 @@ const SPARE_BYTES = 2 ** 24
 export const segmentsPushCommand: Command = {
   name: 'segments push',
   goesOn: true,
-  summary: 'Puts the segment files of a store into a folder that others fetch from, with a manifest.',
+  summary: 'Puts the segment files of a store into a folder or bucket that others fetch from, with a manifest.',
   details: `The store may be served and written meanwhile. On the same disk the files are links: nobody may change them in place. Run it again
-to add what is new; the manifest, segments.json, is replaced last. Serve the folder with any web server, or copy it into a
-bucket: the files first, then segments.json.`,
-  arguments: [{ name: 'FOLDER', description: 'folder to share' }],
+to add what is new; the manifest, segments.json, is replaced last. Serve the folder with any web server. For a bucket, the account
+of the environment must be allowed to write.`,
+  arguments: [{ name: 'TARGET', description: 'folder, or bucket (s3://BUCKET/PREFIX, gs://BUCKET/PREFIX), to share' }],
   options: [settings.dataDir],
   required: [settings.dataDir],
-  examples: ['ledger-state segments push shared/mainnet --data-dir data/mainnet'],
+  examples: [
+    'ledger-state segments push shared/mainnet --data-dir data/mainnet',
+    'ledger-state segments push s3://bucket/mainnet --data-dir data/mainnet',
+  ],
   async run(input) {
-    const folder = input.argument('FOLDER')
-    if (isRemote(folder)) {
-      throw usageError(
-        'segments push: name a folder; copy it to a bucket with the tool of the cloud, segments.json last',
-      )
-    }
-    await withProgress(
-      'pushing',
-      `${folder} has the manifest of before; the same command completes it`,
-      async (show, signal) => {
-        const { manifest, newFiles, newBytes } = await pushSegments(input.required(settings.dataDir), folder, {
-          signal,
-          onProgress: show,
-        })
-        const what = `${formatCount(newFiles)} new files, ${formatBytes(newBytes)}`
-        return `${folder} has ${describe(manifest)}: ${what}`
-      },
-    )
+    const place = input.argument('TARGET')
+    const isBucket = /^(s3|gs):\/\//.test(place)
+    if (!isBucket && isRemote(place)) throw usageError('segments push: name a folder, s3://BUCKET or gs://BUCKET')
+    const left = `${place} has the manifest of before; the same command completes it`
+    await withProgress('pushing', left, async (show, signal) => {
+      let bucket: SharedTarget | undefined
+      try {
+        if (isBucket) bucket = openSharedTarget(place, { signal, onNotice: writeNotice })
+        const options = { signal, onProgress: show }
+        const { manifest, ...pushed } = await pushSegments(input.required(settings.dataDir), bucket ?? place, options)
+        const what = `${formatCount(pushed.newFiles)} new files, ${formatBytes(pushed.newBytes)}`
+        return `${place} has ${describe(manifest)}: ${what}`
+      } finally {
+        bucket?.close()
+      }
+    })
   },
 }
 

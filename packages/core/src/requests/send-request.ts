@@ -11,11 +11,17 @@ const LONGEST_RETRY_AFTER_MS = 300_000
 /** Bytes of an answer that are read for the text of a failure. */
 const MOST_FAILURE_BYTES = 64 * 1024
 
+/** A body that is sent while it is read, and read again if it is sent again. */
+export interface StreamedBody {
+  readonly bytes: number
+  pieces(): AsyncIterable<Uint8Array>
+}
+
 /** One request, with its timeouts and its abort signal. */
 export interface HttpRequest {
-  readonly method?: 'GET' | 'POST' | undefined
+  readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
-  readonly body?: URLSearchParams | Uint8Array<ArrayBuffer> | undefined
+  readonly body?: URLSearchParams | Uint8Array<ArrayBuffer> | StreamedBody | undefined
   /** Headers that depend on the URL, such as a signature; asked for again for each target of a redirect. */
   readonly sign?: ((url: string) => Promise<Readonly<Record<string, string>> | undefined>) | undefined
   /** Ends the request and the reading of its answer. */
@@ -68,7 +74,7 @@ export async function sendRequest(url: string, init: HttpRequest): Promise<HttpA
     await answer.drop()
     const { status, headers } = answer
     // A `POST` that became a `GET` would do something else.
-    const isSameRequest = method === 'GET' || status === 307 || status === 308
+    const isSameRequest = method === 'GET' || method === 'HEAD' || status === 307 || status === 308
     const to = isSameRequest ? redirectTarget(place, headers) : undefined
     const refusal = { status, retryAfterMs: 0, isFinal: true }
     if (to === undefined) return { ...refusal, why: refusedRedirect(place, status, headers) }
@@ -82,14 +88,15 @@ async function sendOnce(url: string, method: string, init: HttpRequest): Promise
   const cut = new AbortController()
   try {
     const signed = await init.sign?.(url)
-    const asking = fetch(url, {
-      method,
-      headers: { ...init.headers, ...signed },
-      redirect: 'manual',
-      signal: signal ? AbortSignal.any([cut.signal, signal]) : cut.signal,
-      ...(body && { body }),
-    })
-    const response = await withinSilence(asking, silenceMs, cut)
+    const response = await withinSilence(silenceMs, cut, (onProgress) =>
+      fetch(url, {
+        method,
+        headers: { ...init.headers, ...signed, ...lengthOf(body) },
+        redirect: 'manual',
+        signal: signal ? AbortSignal.any([cut.signal, signal]) : cut.signal,
+        ...bodyOf(body, onProgress),
+      }),
+    )
     const { status, headers } = response
     const answer = {
       url,
@@ -159,10 +166,35 @@ async function* piecesOf(
   }
 }
 
-async function withinSilence<T>(waiting: Promise<T>, silenceMs: number, cut: AbortController): Promise<T> {
+function bodyOf(body: HttpRequest['body'], onProgress: () => void): RequestInit {
+  if (!body || !('pieces' in body)) return body ? { body } : {}
+  const pieces = body.pieces()[Symbol.asyncIterator]()
+  const sent = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await pieces.next()
+      onProgress()
+      if (done) controller.close()
+      else controller.enqueue(value)
+    },
+    cancel: async () => void (await pieces.return?.()),
+  })
+  return { body: sent, duplex: 'half' } as RequestInit
+}
+
+/** Servers of objects want the length before the body. */
+function lengthOf(body: HttpRequest['body']): Readonly<Record<string, string>> {
+  return body && 'pieces' in body ? { 'content-length': String(body.bytes) } : {}
+}
+
+/** @param ask begins to wait; each progress of a body begins the time of silence anew */
+async function withinSilence<T>(
+  silenceMs: number,
+  cut: AbortController,
+  ask: (onProgress: () => void) => Promise<T>,
+): Promise<T> {
   const timer = setTimeout(cutSilent, silenceMs, cut, silenceMs)
   try {
-    return await waiting
+    return await ask(() => timer.refresh())
   } finally {
     clearTimeout(timer)
   }

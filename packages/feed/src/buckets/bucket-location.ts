@@ -24,6 +24,9 @@ export interface BucketLocation {
   readonly service: 's3' | 'gs'
 }
 
+/** Whether an account only reads objects, or also writes them. */
+export type BucketAccess = 'read' | 'write'
+
 /** EnvironmentVariables variables by name. */
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 

@@ -1,9 +1,15 @@
 import { type Backoff, pauseFor } from '@ledger-state/core'
-import { followNone, type HttpAnswer, type RequestFailure, sendRequest } from '@ledger-state/core/requests'
+import {
+  followNone,
+  type HttpAnswer,
+  type RequestFailure,
+  type StreamedBody,
+  sendRequest,
+} from '@ledger-state/core/requests'
 import { requestRefused, sourceFailed } from '../errors.js'
 import { askingAgain, createBackoff } from '../requests/retrying-fetch.js'
 import { redirectTarget } from './redirect.js'
-import type { RequestSigner } from './request-signer.js'
+import type { RequestSigner, SentRequest } from './request-signer.js'
 
 const ATTEMPTS = 8
 
@@ -24,7 +30,14 @@ export interface BucketRequestOptions {
   readonly onNotice?: ((message: string) => void) | undefined
 }
 
-/** GET requests to a server of objects, repeated after failures. */
+/** A request that is no `GET`. */
+export interface BucketRequest extends SentRequest {
+  readonly body?: StreamedBody | undefined
+}
+
+const GET: BucketRequest = { method: 'GET' }
+
+/** Requests to a server of objects, repeated after failures. */
 export class BucketRequests {
   readonly #options: BucketRequestOptions
   readonly #closed = new AbortController()
@@ -42,8 +55,8 @@ export class BucketRequests {
   }
 
   /** Counter of failures for one request, which is made until it succeeds. */
-  attempts(url: string): Attempts {
-    return new Attempts(url, this.#ended, this.#options)
+  attempts(url: string, method: BucketRequest['method'] = 'GET'): Attempts {
+    return new Attempts({ url, method }, this.#ended, this.#options)
   }
 
   /**
@@ -51,21 +64,28 @@ export class BucketRequests {
    * reached, sends nothing, is too busy or fails (408, 429, 5xx).
    * @throws `source_failed` if asking again does not help, or the caller stopped it
    */
-  async ask(url: string, headers: Readonly<Record<string, string>>): Promise<HttpAnswer | RequestFailure> {
+  async ask(
+    url: string,
+    headers: Readonly<Record<string, string>>,
+    request: BucketRequest = GET,
+  ): Promise<HttpAnswer | RequestFailure> {
     const { headers: more, silenceMs } = this.#options
     const place = this.#placeOf(url)
+    const { method, body } = request
     const answer = await sendRequest(place, {
+      method,
+      body,
       headers: { ...more, ...headers },
-      sign: (target) => this.#sign(target),
+      sign: (target) => this.#sign(target, request),
       redirectTarget: more ? followNone : redirectTarget,
       signal: this.#ended,
       silenceMs,
     })
-    if (this.#ended.aborted) throw sourceFailed.transferStopped(url)
+    if (this.#ended.aborted) throw sourceFailed.transferStopped(url, method)
     if ('why' in answer && answer.isUnreachable && !this.#wasReached) throw sourceFailed.unreachable(place, answer.why)
     this.#wasReached = true
     if (!('why' in answer)) this.#noteMove(place, answer.url)
-    else if (answer.isFinal) throw requestRefused(place, answer.why, answer.status)
+    else if (answer.isFinal) throw requestRefused(place, answer.why, answer.status, method)
     return answer
   }
 
@@ -85,22 +105,28 @@ export class BucketRequests {
     if (isWhole && before.origin !== after.origin) this.#moved.set(before.origin, after.origin)
   }
 
-  async #sign(url: string): Promise<Readonly<Record<string, string>> | undefined> {
+  async #sign(url: string, request: SentRequest): Promise<Readonly<Record<string, string>> | undefined> {
     this.#signer ??= this.#options.sign?.()
     const signer = await this.#signer
-    return await signer?.(url)
+    return await signer?.(url, request)
   }
 }
 
 /** Counts the failures in a row of one request, and pauses between them. */
 export class Attempts {
   readonly #url: string
+  readonly #method: string
   readonly #ended: AbortSignal
   readonly #onNotice: (message: string) => void
   readonly #backoff: Backoff
 
-  constructor(url: string, ended: AbortSignal, { firstPauseMs, onNotice = () => {} }: BucketRequestOptions) {
+  constructor(
+    { url, method }: { readonly url: string; readonly method: string },
+    ended: AbortSignal,
+    { firstPauseMs, onNotice = () => {} }: BucketRequestOptions,
+  ) {
     this.#url = url
+    this.#method = method
     this.#ended = ended
     this.#onNotice = onNotice
     this.#backoff = createBackoff(firstPauseMs)
@@ -116,11 +142,11 @@ export class Attempts {
    * @throws `source_failed` after too many failures, or if the caller stopped it
    */
   async failed({ why, retryAfterMs }: RequestFailure): Promise<void> {
-    if (this.#ended.aborted) throw sourceFailed.transferStopped(this.#url)
+    if (this.#ended.aborted) throw sourceFailed.transferStopped(this.#url, this.#method)
     const pause = this.#backoff.next(retryAfterMs)
-    if (this.#backoff.failures >= ATTEMPTS) throw sourceFailed.requestsFailed(this.#url, ATTEMPTS, why)
-    this.#onNotice(`GET ${this.#url}: ${why}; ${askingAgain(pause)}`)
+    if (this.#backoff.failures >= ATTEMPTS) throw sourceFailed.requestsFailed(this.#url, ATTEMPTS, why, this.#method)
+    this.#onNotice(`${this.#method} ${this.#url}: ${why}; ${askingAgain(pause)}`)
     await pauseFor(pause, this.#ended)
-    if (this.#ended.aborted) throw sourceFailed.transferStopped(this.#url)
+    if (this.#ended.aborted) throw sourceFailed.transferStopped(this.#url, this.#method)
   }
 }

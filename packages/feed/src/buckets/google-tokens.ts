@@ -4,8 +4,12 @@ import { readFile } from 'node:fs/promises'
 import { followNone, sendRequest, textOfAnswer } from '@ledger-state/core/requests'
 import { invalidArgument, sourceFailed } from '../errors.js'
 import { tryJson } from '../requests/remote-url.js'
+import type { BucketAccess } from './bucket-location.js'
 
-const SCOPE = 'https://www.googleapis.com/auth/devstorage.read_only'
+const SCOPES = {
+  read: 'https://www.googleapis.com/auth/devstorage.read_only',
+  write: 'https://www.googleapis.com/auth/devstorage.read_write',
+} as const
 const TOKEN_URI = 'https://oauth2.googleapis.com/token'
 const LIFE_SECONDS = 3_600
 /** Time before the end of a token at which it is renewed. */
@@ -28,8 +32,8 @@ export interface GoogleTokens {
  * By hand, as it is one request: google-auth-library would bring 23 packages.
  * @throws `invalid_argument` if it cannot be read, or is of another kind
  */
-export async function openGoogleTokens(path: string): Promise<GoogleTokens> {
-  const form = toForm(path, await readCredentials(path))
+export async function openGoogleTokens(path: string, access: BucketAccess = 'read'): Promise<GoogleTokens> {
+  const form = toForm(path, await readCredentials(path), SCOPES[access])
   let held: { readonly token: string; readonly until: number } | undefined
   return {
     async token() {
@@ -61,7 +65,11 @@ async function readCredentials(path: string): Promise<Credentials> {
 }
 
 /** URL that issues tokens, and the fields of the request. */
-function toForm(path: string, credentials: Credentials): { readonly uri: string; fields(): Record<string, string> } {
+function toForm(
+  path: string,
+  credentials: Credentials,
+  scope: string,
+): { readonly uri: string; fields(): Record<string, string> } {
   const text = (name: string): string => {
     const value = credentials[name]
     if (typeof value !== 'string') throw invalidArgument.unreadableCredentials(path, `"${name}" is missing`)
@@ -70,7 +78,7 @@ function toForm(path: string, credentials: Credentials): { readonly uri: string;
   if (credentials.type === 'service_account') {
     const [issuer, key, uri] = [text('client_email'), text('private_key'), text('token_uri')]
     const grant = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
-    return { uri, fields: () => ({ grant_type: grant, assertion: signAssertion(issuer, key, uri, path) }) }
+    return { uri, fields: () => ({ grant_type: grant, assertion: signAssertion(issuer, key, uri, scope, path) }) }
   }
   if (credentials.type === 'authorized_user') {
     const fields = {
@@ -84,9 +92,9 @@ function toForm(path: string, credentials: Credentials): { readonly uri: string;
   throw invalidArgument.unreadableCredentials(path, 'its "type" is neither service_account nor authorized_user')
 }
 
-function signAssertion(issuer: string, key: string, audience: string, path: string): string {
+function signAssertion(issuer: string, key: string, audience: string, scope: string, path: string): string {
   const now = Math.floor(Date.now() / 1_000)
-  const claims = { iss: issuer, scope: SCOPE, aud: audience, iat: now, exp: now + LIFE_SECONDS }
+  const claims = { iss: issuer, scope, aud: audience, iat: now, exp: now + LIFE_SECONDS }
   const signed = [{ alg: 'RS256', typ: 'JWT' }, claims].map((part) => base64url(JSON.stringify(part))).join('.')
   try {
     return `${signed}.${createSign('RSA-SHA256').update(signed).sign(key, 'base64url')}`

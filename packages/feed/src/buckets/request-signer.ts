@@ -1,7 +1,14 @@
-import type { BucketLocation, EnvironmentVariables } from './bucket-location.js'
+import type { BucketAccess, BucketLocation, EnvironmentVariables } from './bucket-location.js'
 
-/** Returns the headers that make a request in the name of an account. */
-export type RequestSigner = (url: string) => Promise<Readonly<Record<string, string>>>
+/** Returns the headers that make a request in the name of an account; without `sent` a `GET`. */
+export type RequestSigner = (url: string, sent?: SentRequest) => Promise<Readonly<Record<string, string>>>
+
+/** What a signature covers besides the URL. */
+export interface SentRequest {
+  readonly method: 'GET' | 'HEAD' | 'PUT'
+  /** SHA-256 of the body in hex, which the server then compares; undefined without a body. */
+  readonly sha256?: string | undefined
+}
 
 const REGION_OF_HOST = /(?:^|\.)s3[.-](?:dualstack\.)?([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?$/
 const DEFAULT_REGION = 'us-east-1'
@@ -12,12 +19,14 @@ const DEFAULT_REGION = 'us-east-1'
  * or `GOOGLE_APPLICATION_CREDENTIALS` for Google's store. The library that signs is loaded only if it is needed.
  * `AWS_NO_SIGN_REQUEST` or `GS_NO_SIGN_REQUEST` (`1`, `true`, `yes`, `on`) leaves the account out, for a public bucket
  * of other people.
+ * @param access what the account is asked for
  * @returns undefined if there are no credentials: requests then carry no account
  * @throws `invalid_argument` for a file of credentials that cannot be read
  */
 export async function signerOfEnvironment(
   { service }: BucketLocation,
   environment: EnvironmentVariables,
+  access: BucketAccess = 'read',
 ): Promise<RequestSigner | undefined> {
   if (isOn(environment[service === 's3' ? 'AWS_NO_SIGN_REQUEST' : 'GS_NO_SIGN_REQUEST'])) return undefined
   if (service === 's3') return await amazonSigner(environment)
@@ -25,7 +34,7 @@ export async function signerOfEnvironment(
   if (token) return async () => ({ authorization: `Bearer ${token}` })
   if (!file) return undefined
   const { openGoogleTokens } = await import('./google-tokens.js')
-  const tokens = await openGoogleTokens(file)
+  const tokens = await openGoogleTokens(file, access)
   return async () => ({ authorization: `Bearer ${await tokens.token()}` })
 }
 
@@ -39,11 +48,12 @@ async function amazonSigner(environment: EnvironmentVariables): Promise<RequestS
   const { AwsV4Signer } = await import('aws4fetch')
   const session = environment.AWS_SESSION_TOKEN
   const asked = environment.AWS_REGION || environment.AWS_DEFAULT_REGION
-  return async (url) => {
+  return async (url, { method, sha256 } = { method: 'GET' }) => {
     const region = REGION_OF_HOST.exec(new URL(url).hostname)?.[1] ?? asked ?? DEFAULT_REGION
     const keys = { accessKeyId, secretAccessKey, ...(session && { sessionToken: session }) }
     // Other headers are not signed, since a proxy may change them on the way.
-    const { headers } = await new AwsV4Signer({ ...keys, url, region, service: 's3' }).sign()
+    const hashed = sha256 === undefined ? {} : { headers: { 'x-amz-content-sha256': sha256 } }
+    const { headers } = await new AwsV4Signer({ ...keys, url, method, ...hashed, region, service: 's3' }).sign()
     return Object.fromEntries(headers)
   }
 }

@@ -4,7 +4,7 @@ import { closeSync, fsyncSync, openSync, readSync, statSync, writeSync } from 'n
 import { HASH_LENGTH, SAVED_LEAF_LENGTH } from '@ledger-state/proof'
 import { spillFailed } from '../errors.js'
 
-// The leaves of a state as a file. See docs/storage.md, "The folder of an audit".
+// The leaves of a state as a file. The folder of an audit has it.
 //
 // header: 8 magic | u64 version | u64 leaves | 32 root of the state; for each value of the first 12 bits of a key hash,
 // and once behind the last, the number of leaves before it, u64; all leaves in the order of their key hashes: 32 hash

@@ -2,7 +2,7 @@ import { HASH_LENGTH } from '@ledger-state/proof'
 import { LEAF_LENGTH } from './fold-leaves.js'
 import { PART_DEPTH } from './leaf-store.js'
 
-// The tree of a state as a file. See docs/storage.md, "Trees of signed checkpoints".
+// The tree of a state as a file. It can be removed at any time, and built again.
 //
 // header: 8 magic | u64 version | u32 leaves | u32 depth | u32 length of the description | u32 zero | 32 root of the
 // state then the description, salt and checkpoint; the nodes of the levels 0 to `depth`, one level after the other, 32

@@ -1,7 +1,7 @@
 import { bytesToHex } from '@ledger-state/core'
 import { createMemoryEngine, type StateEngineReader } from '@ledger-state/engine'
 import { randomHoldings } from '@ledger-state/ledger/testing/random-holdings'
-import { HOLDINGS_KEY, isHoldingsKey } from '@ledger-state/records'
+import { decodeCommitMark, encodeCommitMark, HOLDINGS_KEY, isHoldingsKey } from '@ledger-state/records'
 import { overriding } from '@ledger-state/testing/overriding'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { expect, it } from 'vitest'
@@ -54,4 +54,24 @@ it('a copy has the index that an ingest would have written, even if it is cut sh
     }
     expect(copy.at().has(HOLDINGS_KEY)).toBe(true)
   }
+})
+
+it('a copy of a store without a hash of all writes has one, the same in each copy', async () => {
+  const { versions } = randomHoldings(createRandom(seed), 30)
+  const plain = createMemoryEngine()
+  await ingestSource(plain, listedSource(versions), { holdings: false })
+  const before = decodeCommitMark(plain.mark)
+  await plain.putMark(encodeCommitMark({ ...before, writesHash: undefined }))
+  const copies = [createMemoryEngine(), createMemoryEngine()]
+  for (const copy of copies) {
+    await indexStore(copy, plain, { description: 'a store' })
+    // The same call once more changes nothing.
+    const { mark } = copy
+    await indexStore(copy, plain, { description: 'a store' })
+    expect(copy.mark).toEqual(mark)
+  }
+  const [first, second] = copies.map(({ mark }) => decodeCommitMark(mark))
+  expect(first!.writesHash).toHaveLength(32)
+  expect(second).toEqual(first)
+  expect({ ...first, writesHash: undefined }).toEqual({ ...before, writesHash: undefined })
 })

@@ -5,6 +5,7 @@ import {
   type StateEngineReader,
   type StateWriter,
 } from '@ledger-state/engine'
+import { decodeCommitMark, encodeCommitMark } from '@ledger-state/records'
 import { CountedIngest, type IngestCounters } from '../commit/counters.js'
 import type { IngestOptions } from '../commit/ingest-options.js'
 import { ingestWith } from '../commit/ingest-source.js'
@@ -16,9 +17,16 @@ export interface IndexStoreOptions extends Pick<IngestOptions, 'signal' | 'progr
   readonly description: string
 }
 
+/** The mark of the store that was copied, with the hash of all writes of the copy if that store has none. */
+function withHashOf(copied: Uint8Array | undefined, mark: Uint8Array): Uint8Array {
+  const held = decodeCommitMark(mark)
+  const { writesHash } = decodeCommitMark(copied)
+  return held.writesHash ? mark : encodeCommitMark({ ...held, writesHash })
+}
+
 /**
  * Fills an empty store with another one and with the index of holdings at all of its versions, and takes over its mark,
- * so that the copy continues from the same source. The same call resumes a copy that was cut short.
+ * so that the copy continues from the same source. The copy has a hash of all writes, even if the other store has none. The same call resumes a copy that was cut short.
  * @throws `no_ledger`, and errors of the stores
  */
 export async function indexStore(
@@ -32,6 +40,7 @@ export async function indexStore(
   const counters = new CountedIngest(writer.ledger?.latestVersion)
   const { latestVersion: to } = ledger
   await ingestWith(writer, storeToSource(store, description), { ...options, to, assumeEmptyBase: true }, counters)
-  if (mark && writer.ledger?.latestVersion === to) await writer.putMark(mark)
+  if (mark && writer.ledger?.latestVersion === to)
+    await writer.putMark(withHashOf((await writer.snapshot()).mark, mark))
   return counters
 }

@@ -7,11 +7,13 @@ import {
   WHOLE_TRANSACTIONS_KEY,
 } from '@ledger-state/records'
 import {
+  type Assembly,
   joinStores,
   type LmdbEngineReader,
   openAssembly,
   openStateEngineReader,
   type StoreSegments,
+  withSystemErrorsAsync,
 } from '@ledger-state/state-engine'
 import { joinedDamaged, rangeErrors } from '../errors.js'
 
@@ -65,29 +67,33 @@ export async function joinRanges(
   for (const [at, store] of stores.entries()) if (at > 0) expectNext(stores[at - 1]!, store)
   const assembly = openAssembly(path)
   try {
-    const files = await joinStores(
-      assembly,
-      stores.map(({ segments }) => segments),
-      options,
-    )
-    const [first, last] = [stores[0]!, stores.at(-1)!]
-    const { ledger, base } = first.segments
-    const { latestVersion, latestBlock } = last.segments.ledger
-    const joined = {
-      ...first.segments,
-      base,
-      ledger: { ...ledger, latestVersion, latestBlock },
-      mark: markOf(first, last),
-    }
-    await assembly.create(joined, files)
-    await expectSound(path, assembly.folder)
-    await options.verify?.(assembly.folder)
-    options.signal?.throwIfAborted()
-    await assembly.publish()
-    return { firstVersion: ledger.oldestVersion, lastVersion: latestVersion, stores: stores.length }
+    await withSystemErrorsAsync(assembly.folder, () => joinInto(assembly, stores, path, options))
   } finally {
     assembly.close()
   }
+  const [first, last] = [stores[0]!.segments.ledger, stores.at(-1)!.segments.ledger]
+  return { firstVersion: first.oldestVersion, lastVersion: last.latestVersion, stores: stores.length }
+}
+
+async function joinInto(
+  assembly: Assembly,
+  stores: readonly RangeStore[],
+  path: string,
+  options: JoinRangesOptions,
+): Promise<void> {
+  const files = await joinStores(
+    assembly,
+    stores.map(({ segments }) => segments),
+    options,
+  )
+  const [first, last] = [stores[0]!, stores.at(-1)!]
+  const { latestVersion, latestBlock } = last.segments.ledger
+  const ledger = { ...first.segments.ledger, latestVersion, latestBlock }
+  await assembly.create({ ...first.segments, ledger, mark: markOf(first, last) }, files)
+  await expectSound(path, assembly.folder)
+  await options.verify?.(assembly.folder)
+  options.signal?.throwIfAborted()
+  await assembly.publish()
 }
 
 async function readRange(path: string): Promise<RangeStore> {

@@ -11,6 +11,7 @@ import {
   openAssembly,
   openStateEngineReader,
   type StoreSegment,
+  withSystemErrorsAsync,
 } from '@ledger-state/state-engine'
 import { manifestErrors } from '../errors.js'
 import { hashFile } from './hashed-file.js'
@@ -36,12 +37,11 @@ export interface FetchSegmentsOptions {
 }
 
 /**
- * Fetches the files that a manifest names, and makes a store of them at a path where nothing is. A file is used once
- * its length and hash are those of the manifest; the store gets its name once every block was compared with its
- * checksum, and each file with its facts in the manifest. The same call resumes one that was cut short, at the same
- * byte.
- * @throws `store_corrupt` for a file that differs, by its name; `source_failed`; `store_not_empty`; `store_locked`
- *   while another process fetches to the same place; errors of the system, such as a full disk
+ * Fetches the files that a manifest names, and makes a store of them at a path where nothing is. A file is used once its
+ * length and hash are those of the manifest; the store gets its name once every block was compared with its checksum, and
+ * each file with its facts in the manifest. The same call resumes one that was cut short, at the same byte.
+ * @throws `store_corrupt` for a file that differs, by its name; `source_failed`; `store_not_empty`; `store_locked` while
+ *   another process fetches to the same place; `store_full` and other errors of the store
  */
 export async function fetchSegments(
   files: SharedFiles,
@@ -51,12 +51,14 @@ export async function fetchSegments(
   const manifest = await readManifest(files)
   const assembly = openAssembly(path)
   try {
-    removeOthers(assembly.folder, manifest)
-    await new Fetch(files, assembly, manifest, options).run()
-    await makeStore(assembly, manifest, files, options)
-    options.signal?.throwIfAborted()
-    await assembly.publish()
-    return manifest
+    return await withSystemErrorsAsync(assembly.folder, async () => {
+      removeOthers(assembly.folder, manifest)
+      await new Fetch(files, assembly, manifest, options).run()
+      await makeStore(assembly, manifest, files, options)
+      options.signal?.throwIfAborted()
+      await assembly.publish()
+      return manifest
+    })
   } finally {
     assembly.close()
   }

@@ -1,16 +1,19 @@
 import { Buffer } from 'node:buffer'
-import { existsSync, rmSync, statSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeFolderNow, moveDurably, writeDurably } from '@ledger-state/core/files'
-import { keyRangeOf, openAssembly, openStateEngine, openStateEngineReader } from '@ledger-state/state-engine'
-import { sha256OfFile } from './hashed-file.js'
+import { makeFolderNow } from '@ledger-state/core/files'
+import type { SharedTarget } from '@ledger-state/feed'
 import {
-  encodeManifest,
-  MANIFEST_NAME,
-  type ManifestFile,
-  nameOfFile,
-  type SegmentsManifest,
-} from './segments-manifest.js'
+  keyRangeOf,
+  openAssembly,
+  openStateEngine,
+  openStateEngineReader,
+  type StoreSegments,
+  withSystemErrorsAsync,
+} from '@ledger-state/state-engine'
+import { sha256OfFile } from './hashed-file.js'
+import { createBucketShelf, createFolderShelf, type SegmentShelf } from './segment-shelf.js'
+import { encodeManifest, type ManifestFile, nameOfFile, type SegmentsManifest } from './segments-manifest.js'
 
 const WORK_NAME = 'push'
 const SHOWN_KEY_BYTES = 32
@@ -22,7 +25,7 @@ export interface PushOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Files that a push has put into a folder. */
+/** Files that a push has put into a folder or bucket. */
 export interface PushedSegments {
   readonly manifest: SegmentsManifest
   /** Files that were not there before. */
@@ -31,26 +34,32 @@ export interface PushedSegments {
 }
 
 /**
- * Puts the segment files of a store, as it is now, into a folder, with a manifest that names them: as links if it is on
- * the same disk. The store may be written meanwhile. Files are named by their hash: a later push adds the new ones. The
- * manifest comes last. A push that is killed leaves the manifest before, and the next one completes it.
- * @throws errors of the store; `store_locked` while another process pushes into the folder
+ * Puts the segment files of a store, as it is now, into a folder or a bucket, with a manifest that names them: as links if
+ * they are on the same disk. The store may be written meanwhile. Files are named by their hash: a later push adds the
+ * new ones. The manifest comes last. A push that is killed leaves the manifest before, and the next one completes it. For a
+ * bucket, links to the files are next to the store meanwhile, in `PATH.push.unfinished`.
+ * @throws errors of the store, such as `store_full`; `source_failed` for a bucket; `store_locked` while another process pushes
+ *   into the folder
  */
-export async function pushSegments(path: string, folder: string, options: PushOptions = {}): Promise<PushedSegments> {
-  makeFolderNow(folder)
-  const work = openAssembly(join(folder, WORK_NAME))
+export async function pushSegments(
+  path: string,
+  target: string | SharedTarget,
+  options: PushOptions = {},
+): Promise<PushedSegments> {
+  return await withSystemErrorsAsync(typeof target === 'string' ? target : path, () => push(path, target, options))
+}
+
+async function push(path: string, target: string | SharedTarget, options: PushOptions): Promise<PushedSegments> {
+  const shelf = typeof target === 'string' ? createFolderShelf(target) : createBucketShelf(target)
+  if (typeof target === 'string') makeFolderNow(target)
+  const work = openAssembly(typeof target === 'string' ? join(target, WORK_NAME) : `${path}.${WORK_NAME}`)
   const copy = join(work.folder, 'store')
   try {
     rmSync(copy, { recursive: true, force: true })
-    const store = openStateEngineReader({ path, verifyReads: true })
-    try {
-      await store.snapshot(copy)
-    } finally {
-      await store.close()
-    }
-    const manifest = await moveFiles(copy, folder, options)
-    await writeDurably(join(folder, MANIFEST_NAME), encodeManifest(manifest))
-    return manifest.pushed
+    const pushed = await putFiles(await copyStore(path, copy), shelf, options)
+    options.signal?.throwIfAborted()
+    await shelf.putManifest(encodeManifest(pushed.manifest))
+    return pushed
   } finally {
     rmSync(copy, { recursive: true, force: true })
     work.close()
@@ -58,21 +67,28 @@ export async function pushSegments(path: string, folder: string, options: PushOp
   }
 }
 
-async function moveFiles(
-  copy: string,
-  folder: string,
-  { onProgress, signal }: PushOptions,
-): Promise<SegmentsManifest & { readonly pushed: PushedSegments }> {
-  const engine = openStateEngine({ path: copy, create: false })
-  let segments: ReturnType<typeof engine.segments>
+/** Copies a store as links, and moves the newest commits, which are in the write-ahead log, into segment files. */
+async function copyStore(path: string, copy: string): Promise<StoreSegments> {
+  const store = openStateEngineReader({ path, verifyReads: true })
   try {
-    // The newest commits are in the write-ahead log.
+    await store.snapshot(copy)
+  } finally {
+    await store.close()
+  }
+  const engine = openStateEngine({ path: copy, create: false })
+  try {
     await engine.merge()
-    segments = engine.segments()
+    return engine.segments()
   } finally {
     await engine.close()
   }
-  const { files, ...facts } = segments
+}
+
+async function putFiles(
+  { files, ...facts }: StoreSegments,
+  shelf: SegmentShelf,
+  { onProgress, signal }: PushOptions,
+): Promise<PushedSegments> {
   const total = files.reduce((sum, { bytes }) => sum + bytes, 0)
   const described: ManifestFile[] = []
   let [done, newFiles, newBytes] = [0, 0, 0]
@@ -83,16 +99,18 @@ async function moveFiles(
       Buffer.from(key.subarray(0, SHOWN_KEY_BYTES)).toString('hex'),
     )
     described.push({ ...file, sha256, firstKey: firstKey!, lastKey: lastKey! })
-    const target = join(folder, nameOfFile({ sha256 }))
-    // A file gets its name once it is complete.
-    if (!existsSync(target) || statSync(target).size !== file.bytes) {
-      await moveDurably(path, target)
+    const name = nameOfFile({ sha256 })
+    let put = 0
+    if ((await shelf.lengthOf(name)) !== file.bytes) {
+      await shelf.put(name, path, { bytes: file.bytes, sha256 }, (bytes) => {
+        put += bytes
+        onProgress?.(done + Math.min(put, file.bytes), total)
+      })
       newFiles++
       newBytes += file.bytes
     }
     done += file.bytes
     onProgress?.(done, total)
   }
-  const manifest = { facts, files: described }
-  return { ...manifest, pushed: { manifest, newFiles, newBytes } }
+  return { manifest: { facts, files: described }, newFiles, newBytes }
 }

@@ -51,6 +51,8 @@ export class CheckFindings {
       return work()
     } catch (error) {
       if (!isLedgerStateError(error) && !(error instanceof RangeError)) throw error
+      // A full disk is no damage of the store.
+      if (isLedgerStateError(error, 'store_full')) throw error
       this.add(error.message)
       return undefined
     }

@@ -1,5 +1,6 @@
-import { realpathSync } from 'node:fs'
+import { closeSync, openSync, realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { isPresent } from '@ledger-state/core/files'
 import { storeLockedHere } from '@ledger-state/engine/authoring'
 import { storeFailedErrors, storeLocked } from '../errors.js'
 
@@ -20,10 +21,12 @@ const HELD_HERE = new Set<string>()
 export function acquireWriterLock(file: string): () => void {
   const sqlite = loadSqlite()
   if (sqlite === undefined) throw storeFailedErrors.nodeTooOld('writing to a store', FIRST_NODE_WITH_SQLITE)
+  createIfMissing(file)
   const lock = new sqlite.DatabaseSync(file, { timeout: 0 })
   const folder = realpathSync(dirname(file))
   try {
-    lock.exec('BEGIN EXCLUSIVE')
+    // A journal on disk would need room, and SQLite does not say that there is none.
+    lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
   } catch (cause) {
     lock.close()
     if (!/locked/.test(String(cause))) throw cause
@@ -33,6 +36,18 @@ export function acquireWriterLock(file: string): () => void {
   return () => {
     HELD_HERE.delete(folder)
     lock.close()
+  }
+}
+
+/** Creates the file, because SQLite does not say whether it may not or the disk is full. */
+function createIfMissing(file: string): void {
+  // To close a file that is there would drop a lock of this process.
+  if (isPresent(file)) return
+  try {
+    closeSync(openSync(file, 'wx'))
+  } catch (error) {
+    // Another process has just created it.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }
 

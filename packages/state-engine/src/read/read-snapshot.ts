@@ -97,7 +97,7 @@ export class ReadSnapshots {
     return this.#current
   }
 
-  /** Takes a snapshot. LMDB comes first, then the files: docs/storage.md, "One state". */
+  /** Takes a snapshot. LMDB comes first, then the files: docs/storage.md, "Invariants". */
   #take(): ReadSnapshot {
     let missingWal: number | undefined
     let missingSegment: number | undefined
