@@ -1,5 +1,6 @@
-// Runs a program of `examples/` from a checkout: `pnpm example NAME [ARGUMENT…]`. It packs the packages that the program
-// depends on, installs them into a copy of its folder, as npm will once they are published, and starts the copy.
+// Runs a program of `examples/` from a checkout: `pnpm example NAME [ARGUMENT…]`. It packs the packages that the
+// program depends on, installs them into a copy of its folder, as npm will once they are published, and starts the
+// copy.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -36,14 +37,16 @@ try {
   rmSync(work, { recursive: true, maxRetries: 3 })
 }
 
-/** Builds the packages, whose output is not that of the example. */
+/** Builds the packages, whose output does not belong to the example. */
 function build(): void {
   const words = ['run', 'build', '--filter=./packages/*', '--output-logs=errors-only']
   const { status } = spawnSync('turbo', words, { cwd: ROOT, stdio: ['ignore', 2, 2] })
   if (status !== 0) throw new Error('the build failed')
 }
 
-/** Starts the program, or the server of its page. Relative paths in its arguments are those of the caller. */
+/**
+ * Starts the program, or the server of its page. Relative paths in its arguments are relative to the caller's folder.
+ */
 async function start(): Promise<number> {
   const isPage = existsSync(join(project, 'index.html'))
   const child = isPage

@@ -38,7 +38,7 @@ export function typesFault(project: string, folder: string): string | undefined 
       strict: true,
       noEmit: true,
       skipLibCheck: false,
-      // Without Node's types, those of a browser declare the console.
+      // Without Node's types, types of a browser declare the console.
       ...(isPortable(folder)
         ? { lib: ['es2024', 'dom'], types: [] }
         : { lib: ['es2024'], types: ['node'], typeRoots: [join(ROOT, 'node_modules/@types')] }),
@@ -91,7 +91,7 @@ function entryPoints(project: string, folder: string): string[] {
   return names.map((path) => name + path.slice(1))
 }
 
-/** Names that only Node.js has. Methods may be called `process`, as those of hashes are. */
+/** Names that only Node.js has. Methods may be called `process`, as methods of hashes are. */
 const FORBIDDEN_IN_BROWSERS = /\bBuffer\b|(?<!\.)\bprocess\b(?!\()|["']node:/
 
 /** Checks that a bundle of a portable package for browsers uses nothing of Node. Returns the fault. */
@@ -120,7 +120,9 @@ export async function bundleFault(project: string, folder: string): Promise<stri
 /** Packages with binaries, which no bundle has. */
 const EXTERNAL: readonly string[] = ['lmdb', '@chainsafe/blst', 'pg-native']
 
-/** Checks that a package is loaded from a bundle in CommonJS, the default of bundlers for Node.js. Returns the fault. */
+/**
+ * Checks that a package is loaded from a bundle in CommonJS, the default of bundlers for Node.js. Returns the fault.
+ */
 export async function commonJsFault(project: string, folder: string): Promise<string | undefined> {
   const bundle = join(project, 'bundle.cjs')
   await build({

@@ -48,7 +48,7 @@ export async function packPackages(into: string): Promise<PackedPackage[]> {
   return inOrderOfDependencies(packed)
 }
 
-/** Packs those of our packages that a program needs, with everything that they depend on. */
+/** Packs our packages that a program needs, with all their dependencies. */
 export async function packNeeded(names: readonly string[], into: string): Promise<PackedPackage[]> {
   const folders = new Map(publicFolders().map((folder) => [readManifest(folder).name, folder]))
   const needed = new Set(names.filter((name) => folders.has(name)))

@@ -97,7 +97,7 @@ export class PageBed {
     this.#failing = paths
   }
 
-  /** Has the node refuse requests with this text in their path, as it does if they would take too much work. */
+  /** Makes the node refuse requests with this text in their path, as it does if they would take too much work. */
   refuses(text: string): void {
     this.#refused = text
   }

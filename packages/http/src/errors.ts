@@ -198,7 +198,10 @@ export function transactionHashUnknown(hash: string): RequestError {
 /** Errors for transactions that a store does not keep. */
 export const transactionNotKept = declareErrors('transaction_not_kept', {
   /** Error for a version of the window if the store was not given its transaction. */
-  notGiven: (version: bigint) => [`the transaction of version ${version} is not kept: the store was not given it`, {}],
+  notGiven: (version: bigint) => [
+    `the transaction of version ${version} is not kept: the source of the store did not have it`,
+    {},
+  ],
   /** Error for a version whose transaction a slice does not keep. */
   notInSlice: (version: bigint) => [
     `this store keeps only part of the ledger: the transaction of version ${version} was sent by no account of the slice and changed none`,

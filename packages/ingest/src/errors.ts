@@ -57,7 +57,7 @@ export const rangeErrors = declareErrors('invalid_argument', {
   storeOfRange: (from: bigint, to: bigint) =>
     `the store has the range ${from}-${to} of a ledger: continue it with this range, or join it with others`,
   otherTransactions: () =>
-    'the store keeps other parts of transactions than this ingest: give the options that it was begun with',
+    'the store keeps different parts of transactions than this ingest: give the options of its first ingest',
   nothingInRange: (from: bigint, to: bigint) => `no block begins in the range ${from}-${to}`,
 })
 

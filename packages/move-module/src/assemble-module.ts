@@ -126,7 +126,10 @@ const ATTRIBUTES_WITH_OPERAND = [4, 6, 7, 8, 9]
 
 const ACQUIRING = /^(?:move_from|(?:mut|imm)_borrow_global)(?:_generic)?$/
 
-/** The names of the structs that each function acquires: those that its code names, and those of functions it calls. */
+/**
+ * The names of the structs that each function acquires: structs that its code names, and structs that called functions
+ * acquire.
+ */
 function acquiredStructs(functions: readonly AssembledFunction[], self: ModuleId): Map<string, readonly string[]> {
   const acquired = new Map(functions.map(({ name }) => [name, new Set<string>()]))
   for (let isStable = false; !isStable; ) {

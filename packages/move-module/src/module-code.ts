@@ -46,7 +46,7 @@ export interface FunctionHandle {
   readonly attributes: readonly number[]
 }
 
-/** A struct that the module names: its own or that of another module. */
+/** A struct that the module names, of this module or another. */
 export interface StructHandle {
   readonly module: ModuleId
   readonly name: string

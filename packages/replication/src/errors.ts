@@ -18,7 +18,7 @@ export const rangeErrors = {
     notFinished: (path: string, range: string) =>
       `the range in ${path} is not finished: run ledger-state ingest BACKUP --range ${range} --data-dir ${path} again`,
     otherTransactions: (before: string, next: string) =>
-      `${before} and ${next} keep other parts of transactions: fill both with the same --keep-transactions`,
+      `${before} and ${next} keep different parts of transactions: fill both with the same --keep-transactions`,
     overlap: (before: string, next: string, version: bigint) => `${before} and ${next} both have version ${version}`,
   }),
   ...declareErrors('version_gap', {
@@ -29,7 +29,7 @@ export const rangeErrors = {
   }),
   ...declareErrors('ledger_fork', {
     otherLedger: (before: string, next: string, version: bigint) => [
-      `${next} does not continue the ledger of ${before}: the accumulator before version ${version} is another one`,
+      `${next} does not continue the ledger of ${before}: the accumulator before version ${version} differs`,
       { version },
     ],
   }),
@@ -53,7 +53,7 @@ export const manifestErrors = {
       `${place} does not have the SHA-256 that the manifest says: push the store again, or fetch from another place`,
     otherContent: (place: string, what: string) => `${place} has other ${what} than the manifest says`,
     damaged: (root: string, problems: readonly string[]) =>
-      `the files at ${root} are no sound store: ${problems.join('; ')}`,
+      `the files at ${root} are not a sound store: ${problems.join('; ')}`,
   }),
 }
 

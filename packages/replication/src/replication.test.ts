@@ -98,7 +98,7 @@ async function commit(count: number, keepTransactions: 'none' | 'summary' = 'non
   await ingestSource(source, listOf(versions), { keepTransactions })
 }
 
-/** State key of a table item, or a prefix of those of a table. */
+/** State key of a table item, or a prefix of the keys of a table. */
 function itemKey(handle: Uint8Array, ...key: number[]): Buffer {
   return Buffer.from([1, ...handle, ...key])
 }

@@ -13,8 +13,8 @@ interface ScriptCoverage {
 export interface StepCounter {
   /**
    * Counts how often synchronous work enters blocks of the sources in `packages/`. The same work has the same number on
-   * any machine and under any load, so its growth can be asserted, unlike that of a time. V8 merges blocks that are
-   * entered equally often, and work inside functions of the runtime does not count.
+   * any machine and under any load, so its growth can be asserted, unlike the growth of a time. V8 merges blocks that
+   * are entered equally often, and work inside functions of the runtime does not count.
    */
   count(work: () => void): number
   stop(): void

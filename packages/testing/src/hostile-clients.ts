@@ -313,7 +313,7 @@ function notReading(count: number, prepare: () => Buffer): Attack {
 }
 
 /**
- * Address from which hostile clients connect: another one than that of the client that is measured. Systems other than
+ * Address from which hostile clients connect: different from the address of the measured client. Systems other than
  * Linux have one loopback address.
  */
 const OTHER_ADDRESS = process.platform === 'linux' ? { localAddress: '127.0.0.2' } : {}

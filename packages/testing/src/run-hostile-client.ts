@@ -9,7 +9,7 @@ import {
 } from './hostile-clients.ts'
 import type { HostileReport, HostileTask } from './hostile-process.ts'
 
-/** Priority of the hostile client: lower than that of the node and of the client that are measured. */
+/** Priority of the hostile client: lower than the priority of the node and of the measured client. */
 const NICENESS = 10
 
 const { attack, host, port, seed } = JSON.parse(process.argv[2]!) as HostileTask

@@ -67,7 +67,7 @@ export class SoakDatabase {
     this.#proxy.accept()
   }
 
-  /** Takes the store over, as a writer on another machine does that believes the first one dead. */
+  /** Takes the store over, as a writer on another machine does if it thinks that the first one is dead. */
   async takeOver(): Promise<void> {
     await (await openPostgresEngine({ url: this.#direct, takeOver: true })).close()
   }

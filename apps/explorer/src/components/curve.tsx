@@ -15,7 +15,7 @@ export interface CurvePoint {
 
 interface CurveProps {
   readonly points: readonly CurvePoint[]
-  /** Place up to which the value of the last point holds; by default that of the last point. */
+  /** Place up to which the value of the last point holds; by default the place of the last point. */
   readonly end?: number | undefined
   readonly isTime: boolean
   readonly label: string
@@ -32,7 +32,9 @@ interface CurveProps {
 const HEIGHT = 288
 /** A curve with fewer points than this marks each of them. */
 const FEW_POINTS = 100
-/** Pixels between two labels of an axis, below which they would touch: of days such as 2025-01-01, and of versions. */
+/**
+ * Least pixels between two labels of an axis, so that they do not touch: of days such as 2025-01-01, and of versions.
+ */
 const TIME_SPACE = 84
 const VERSION_SPACE = 104
 /** Length in pixels below which a drag counts as a click. */

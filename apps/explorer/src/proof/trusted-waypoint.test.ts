@@ -14,7 +14,7 @@ describe('trustedWaypoint', () => {
     expect(trustedWaypoint('1', null, '1638030464')).toEqual({ waypoint: genesis, saidBy: 'network' })
   })
 
-  it('is that of the node if no network is known and the node has one', () => {
+  it('is the waypoint of the node if no network is known and the node has one', () => {
     expect(trustedWaypoint('77', `7:${HASH}`, '9')).toEqual({ waypoint: `7:${HASH}`, saidBy: 'node' })
     expect(trustedWaypoint('77', null, '9')).toBe(undefined)
   })

@@ -65,7 +65,7 @@ export function HomeView() {
   )
 }
 
-/** The first thing that a visitor wants to know: how much of the chain is here, and who vouches for it. */
+/** The first thing that a visitor wants to know: how much of the chain is here, and who signed it. */
 function summaryOf({ oldestVersion, version }: StateHead, trust: Trust | undefined, slice: Slice | undefined): string {
   const what = slice?.asked ? 'a part of every state' : 'every state'
   const kept = `This node has ${what} from version ${groupDigits(oldestVersion)} to ${groupDigits(version)}.`

@@ -61,7 +61,7 @@ describe('a printed command', () => {
       const given = script === 'start' ? ['start', ...rest] : rest
       const found = await findCommand(given)
       if (!found) expect(given).toEqual(['--help'])
-      // A file that the page has the reader write is not here.
+      // A file that the reader of the page writes is not here.
       else parseCommandInput(found.command, withoutFiles(found.rest))
     }
   })

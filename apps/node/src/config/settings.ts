@@ -147,7 +147,7 @@ export const settings = {
     keepTransactions: defaultedOption(
       'keep-transactions',
       'whole|summary|none',
-      'what to keep of transactions: everything, with events; hash, success, sender and entry function of those that write; or nothing; a store that has them continues by itself',
+      'parts of transactions to keep: everything, with events; hash, success, sender and entry function of those that write; or nothing; a store that has them continues by itself',
       'none',
       oneOf('whole', 'summary', 'none'),
     ),
@@ -265,7 +265,7 @@ export const settings = {
       textOption(
         'hash-salt',
         'SALT',
-        'prefix of the names of hashes (default: that of the store, or APTOS::; a fork may use another)',
+        'prefix of the names of hashes (default: the prefix in the store, or APTOS::; a fork may use another)',
       ),
     ),
     verify: atOnce(

@@ -162,7 +162,7 @@ function observeViews(registry: Registry): NonNullable<ViewServiceOptions['onVie
   const readBytes = counter('read_bytes', 'Bytes of values that view functions read.')
   const seconds = counter(
     'seconds',
-    'Time from the beginning of view functions to their ends, with that of others between.',
+    'Time from the beginning of view functions to their ends, including the time of other work in between.',
   )
   return ({ isFailed, usage, vmErrorCode, seconds: took }) => {
     runs.inc({ end: isFailed ? 'fault' : 'results' })

@@ -89,7 +89,7 @@ export const TABLES = {
 export type TableName = keyof typeof TABLES
 export const TABLE_NAMES = Object.keys(TABLES) as TableName[]
 
-/** Bytes of a cell in memory besides those of a text or a value. */
+/** Bytes of a cell in memory, without its text or value. */
 const CELL_BYTES = 16
 
 /** Rows of a table for one file. */

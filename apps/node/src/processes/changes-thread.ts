@@ -11,7 +11,7 @@ type Thread = RequestThread<ChangesRequest, ChangePage>
 
 /**
  * Reads the changes of a store in a thread of its own. The thread runs only while a stream is open.
- * @param execArgv options of Node.js for the thread; by default those of the process
+ * @param execArgv options of Node.js for the thread; by default the options of the process
  */
 export function createThreadChanges(path: string, execArgv?: readonly string[]): ChangeSource | undefined {
   const module = threadModule('changes-worker', import.meta.url)

@@ -414,7 +414,7 @@ describe('a store in a database', () => {
     },
   )
 
-  it('has its tables made by its owner', async () => {
+  it('can have its tables created by its owner', async () => {
     const url = await emptyStore()
     for (let round = 0; round < 2; round++) {
       expect(bed.run('store', 'create', '--store', url)).toMatchObject({

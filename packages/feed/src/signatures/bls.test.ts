@@ -60,7 +60,7 @@ describe.each(implementations)('BLS by %s', (_name, bls) => {
     expect(bls.verifyAll([sign('one', [7n, 11n]), sign('two', [13n]), sign('three', secrets)])).toBe(true)
   })
 
-  it('refuses statements of which one is false', () => {
+  it('refuses statements if one of them is false', () => {
     const swapped = { ...sign('two', [13n]), signature: sign('other', [13n]).signature }
     expect(bls.verifyAll([sign('one', [7n, 11n]), swapped, sign('three', secrets)])).toBe(false)
   })

@@ -10,7 +10,10 @@ import { openWindow } from './window-source.js'
 /** A place that may hold a backup, or one folder of a backup. */
 export interface BackupPlace {
   readonly storage: BackupStorage
-  /** The folder above the place, from which objects of the backup are named, and the name of the place in it. */
+  /**
+   * The folder above the place, and the name of the place in it. Names of the backup's objects are relative to the
+   * folder.
+   */
   above(): { readonly storage: BackupStorage; readonly name: string }
 }
 

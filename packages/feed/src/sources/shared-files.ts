@@ -6,7 +6,7 @@ import { signerOfEnvironment } from '../buckets/request-signer.js'
 import { FolderStorage } from '../files/folder-storage.js'
 import { toRemoteUrl } from '../requests/remote-url.js'
 
-/** Files of which the names and lengths are known, in a folder, at a URL, or in a bucket. */
+/** Files with known names and lengths, in a folder, at a URL, or in a bucket. */
 export interface SharedFiles {
   /** The place as messages name it. */
   readonly root: string

@@ -55,7 +55,7 @@ function versionOf(writes: Uint8Array, index: number): number {
   return (writes[at]! | (writes[at + 1]! << 8) | (writes[at + 2]! << 16) | (writes[at + 3]! << 24)) >>> 0
 }
 
-/** The indexes of the writes in the order of their versions, those of a version in their present order. */
+/** The indexes of the writes in the order of their versions; writes of one version keep their order. */
 function orderByVersion(writes: Uint8Array): Uint32Array {
   const count = writes.length / HASHED_WRITE_LENGTH
   const sorted = new BigUint64Array(count)

@@ -3,11 +3,11 @@ import type { ChangeCursor, ChangePage, ChangeSource } from './change-source.js'
 
 /** Most bytes of newest versions that are kept for all streams together. */
 const MOST_KEPT_BYTES = 8 << 20
-/** Distance to the newest version within which a stream counts as up to date. */
+/** A stream within this distance to the newest version counts as up to date. */
 const NEAR_VERSIONS = 2_000n
-/** Streams that read older versions at the same time, each of which may cost passes over the store. */
+/** Streams that read older versions at the same time. Each may cost passes over the store. */
 const CATCH_UP_PLACES = 4
-/** Time without a read after which a stream gives its place to another one. */
+/** A stream without a read for this time gives its place to another one. */
 const PLACE_MS = 5_000
 
 interface KeptPage extends ChangePage {

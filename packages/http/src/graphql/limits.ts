@@ -4,7 +4,7 @@ export const LONGEST_DOCUMENT = 32 * 1024
 export const MOST_TOKENS = 1_000
 /** Most levels of braces, brackets and parentheses in a document, and of lists and objects in its variables. */
 export const MOST_LEVELS = 16
-/** Most fields of a document, with those of a fragment counted each time that it is used. */
+/** Most fields of a document. Fields of a fragment count each time that it is used. */
 export const MOST_FIELDS = 300
 /** Most conditions of a filter; each value of a list counts as one. */
 export const MOST_CONDITIONS = 100

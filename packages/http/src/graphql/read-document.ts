@@ -254,7 +254,7 @@ interface Collected {
   readonly nodes: FieldNode[]
 }
 
-/** Collects the fields of selections, with those of fragments, within a budget. */
+/** Collects the fields of selections and of their fragments, within a budget. */
 class FieldCollector {
   readonly variables: Variables
   readonly #fragments = new Map<string, FragmentDefinitionNode>()

@@ -62,7 +62,7 @@ const PARAMETERS: readonly Parameter[] = [
   }),
 ]
 
-/** Filters of which a stream may have one, or two together. */
+/** Filters of a stream. It may have one, or two together. */
 const FILTERS = ['account', 'table', 'resource_type', 'asset_type', 'event_type', 'view']
 
 export const getStream: Operation = {

@@ -131,7 +131,7 @@ export class Exchange implements ForwardableRequest {
     return this.#readyAt
   }
 
-  /** Bytes that the operation parses: those of the body, or of the target if there is none to receive. */
+  /** Bytes that the operation parses: the body, or the target if there is no body to receive. */
   get parsedBytes(): number {
     const { upload } = this.#expect('routed')
     return upload ? (upload.body?.length ?? 0) : this.request.url!.length

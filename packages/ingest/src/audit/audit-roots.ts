@@ -20,7 +20,7 @@ import { type AuditedEngine, readRangeWrites } from './range-writes.js'
 export interface AuditProgress {
   /** Newest version that is audited durably. */
   readonly version: bigint
-  /** Writes that are audited, those of ranges under way as far as they are done, and all that will be. */
+  /** Audited writes, including the done part of ranges under way, and all writes of this call. */
   readonly doneWrites: number
   readonly totalWrites: number
 }

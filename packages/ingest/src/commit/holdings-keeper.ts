@@ -86,7 +86,7 @@ export class HoldingsKeeper {
     return () => withFirst(versions.map(withoutRows), isKept ? [[HOLDINGS_KEY, null]] : [])
   }
 
-  /** The entries of a part of a state, with those of the index. */
+  /** The entries of a part of a state and of its index. */
   addToState(entries: readonly KeyedEntry[]): readonly KeyedEntry[] {
     const state = entries.some(({ key }) => isHoldingsKey(key))
       ? entries.filter(({ key }) => !isHoldingsKey(key))

@@ -14,7 +14,7 @@ export function createBlockTimes(reader: StateReader, oldestVersion: bigint): (v
   }
 }
 
-/** Same as `createBlockTimes`, of the versions up to that of a state. */
+/** Same as `createBlockTimes`, for versions up to the version of a state. */
 export function blockTimesOf({ source, ledger }: LedgerState): (version: bigint) => bigint | undefined {
   return createBlockTimes(source.reader, ledger.oldestVersion)
 }

@@ -47,7 +47,10 @@ export class KeptTransactions {
     this.#ledger = view.ledger
   }
 
-  /** Oldest version that may have a whole transaction: that of the window, or an older one if transactions are retained. */
+  /**
+   * Oldest version that may have a whole transaction: the oldest of the window, or an older one if transactions are
+   * retained.
+   */
   get oldestVersion(): bigint {
     const { oldestVersion } = this.#ledger
     const retained = this.#retainedSince
@@ -97,8 +100,8 @@ export class KeptTransactions {
   }
 
   /**
-   * The stored part of the whole transaction of a version; undefined if the store does not have it, and above the pinned
-   * version.
+   * The stored part of the whole transaction of a version; undefined if the store does not have it, and above the
+   * pinned version.
    * @throws `version_pruned`, `version_truncated`; `invalid_bcs`
    */
   storedAt(version: bigint): StoredTransaction | undefined {
@@ -226,8 +229,8 @@ export class KeptTransactions {
 }
 
 /**
- * The accumulator without its last leaf. Undefined if the leaf is a part of a larger subtree, which hides the leaf before
- * it.
+ * The accumulator without its last leaf. Undefined if the leaf is a part of a larger subtree, which hides the leaf
+ * before it.
  */
 function withoutLast(hasher: LedgerHasher, bytes: Uint8Array): AccumulatorFrontier | undefined {
   const frontier = AccumulatorFrontier.fromBytes(hasher, TREE, bytes)

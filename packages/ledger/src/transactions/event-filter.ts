@@ -42,8 +42,8 @@ interface WantedField {
 
 /**
  * Creates the filter of the events of a type.
- * @throws `invalid_value` if the type cannot be resolved at the version of the state, if it has no such field, or if the
- *   value does not fit the field
+ * @throws `invalid_value` if the type cannot be resolved at the version of the state, if it has no such field, or if
+ *   the value does not fit the field
  */
 export function createEventFilter(state: LedgerState, type: TypeTag, filters: readonly FieldFilter[]): EventFilter {
   const layout = layoutOf(state, type)
@@ -134,7 +134,7 @@ function isScalar(layout: Layout): boolean {
   return ['bool', 'address', 'object', 'string'].includes(layout.kind) || layout.kind in INTEGER_WIDTH
 }
 
-/** Most digits of a number, those of the least i256. */
+/** Most digits of a number: the digits of the least i256. */
 const NUMBER = /^-?\d{1,78}$/
 
 function textToJson({ kind }: Layout, text: string): JsonValue {

@@ -69,7 +69,7 @@ export function* streamEvents(
 /** An event with its parts. */
 export interface DecodedEvent extends LedgerEvent {
   readonly event: ContractEvent
-  /** Place of the event among those of its transaction. */
+  /** Place of the event in its transaction. */
   readonly index: number
   /** The data of the event as JSON; as hex if they cannot be decoded. */
   dataToJson(): string

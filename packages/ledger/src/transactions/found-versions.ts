@@ -10,7 +10,10 @@ import { type LedgerTransaction, wholeTransactionAt } from './ledger-transaction
 
 /** Part of a list, and the place at which it begins. */
 export interface FoundOptions {
-  /** First version; by default, and if it is lower, the oldest whose transaction is kept. The last one is that of the state. */
+  /**
+   * First version; by default, and if it is lower, the oldest whose transaction is kept. The last one is the version of
+   * the state.
+   */
   readonly from?: bigint | undefined
   readonly order: 'asc' | 'desc'
   /** Most items of the page. */

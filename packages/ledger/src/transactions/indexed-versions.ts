@@ -15,7 +15,7 @@ export interface IndexKey {
 export interface IndexedRange {
   /** First version; by default, and if it is lower, the oldest whose transaction is kept. */
   readonly first?: bigint | undefined
-  /** Last version; by default, and if it is higher, that of the state. */
+  /** Last version; by default, and if it is higher, the version of the state. */
   readonly last?: bigint | undefined
   readonly order: 'asc' | 'desc'
 }

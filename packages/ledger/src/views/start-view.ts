@@ -14,9 +14,11 @@ import { vmStateOf } from './vm-state.js'
 
 /** Budget of a view (by default the VM's), and whether the caller does long tasks of natives. */
 export interface StartViewOptions extends Pick<ViewOptions, 'budget' | 'computesElsewhere'> {
-  /** Collects every key read by the arguments, the run and the JSON of the results; complete once the view has ended. */
+  /**
+   * Collects every key read by the arguments, the run and the JSON of the results; complete once the view has ended.
+   */
   readonly trace?: ReadTrace | undefined
-  /** The code of the state, if it may be that of earlier runs. Needs a trace. */
+  /** The code of the state, if earlier runs may have had the same code. Needs a trace. */
   readonly code?: CodeRevision | undefined
 }
 

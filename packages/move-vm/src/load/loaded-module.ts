@@ -98,7 +98,7 @@ export class LoadedModule {
     return this.#structHandles.get(this.types.nameOf(module))?.get(name)
   }
 
-  /** Whether a name is that of this module. */
+  /** Whether a name is the name of this module. */
   isOwn(module: ModuleId): boolean {
     return this.types.nameOf(module) === this.name
   }

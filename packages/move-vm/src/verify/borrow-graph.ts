@@ -168,7 +168,7 @@ export class BorrowGraph {
     return true
   }
 
-  /** The graph with all edges of this one, and those of another one over the same references that this lacks. */
+  /** The graph with all edges of this one and of another one over the same references. */
   joined(other: BorrowGraph): BorrowGraph {
     const joined = this.copy()
     for (const [parent, child, edge] of this.#uncovered(other)) joined.#addEdge(parent, child, edge)

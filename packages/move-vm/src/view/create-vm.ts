@@ -12,7 +12,7 @@ import { ViewExecution } from './view-run.js'
 export interface VmOptions {
   /** Natives by `0xADDRESS::module::function` with a short address; `NATIVES` by default. */
   readonly natives?: ReadonlyMap<string, Native> | undefined
-  /** Does the tasks of natives, unless a view has them done elsewhere; by default `runComputeTask`. */
+  /** Does the tasks of natives, unless the caller of a view does them; by default `runComputeTask`. */
   readonly compute?: Compute | undefined
   /** Bytes of heap for loaded modules, shared by all runs. By default 64 MiB. */
   readonly cacheBytes?: number | undefined

@@ -23,7 +23,7 @@ export interface Blocks {
   atTime(timestampUsec: bigint, ledger: LedgerSummary): Promise<Block | undefined>
 }
 
-/** Finds blocks. One statement asks for those of all versions that are asked for in one tick. */
+/** Finds blocks. One statement asks for the blocks of all versions that are asked for in one tick. */
 export function createBlocks(servers: Servers): Blocks {
   async function askTogether(asked: readonly AskedBlock[]) {
     const version = asked.reduce((most, one) => (one.version > most ? one.version : most), 0n)

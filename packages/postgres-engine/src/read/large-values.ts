@@ -23,7 +23,7 @@ export type ReadLargeValue = (
 ) => Promise<{ readonly value: Buffer | undefined; readonly answer: ServerAnswer<unknown> }>
 
 /**
- * Makes the function that reads a value for which a look-up gave only the version, because the value is large. Each
+ * Makes the function that reads large values. A look-up gives only their versions. Each
  * statement reads one value.
  */
 export function createLargeValues(servers: Servers): ReadLargeValue {

@@ -132,7 +132,7 @@ export class Servers {
     })
   }
 
-  /** Asks the shards of a distributed store, one statement each. The rows are those of all statements. */
+  /** Asks the shards of a distributed store, one statement each. Returns the rows of all statements. */
   async askShards<R extends QueryResultRow>(
     statements: readonly Required<Statement>[],
     asked: Pick<Question, 'version' | 'ledger'>,

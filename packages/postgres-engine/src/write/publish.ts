@@ -62,7 +62,7 @@ export async function commitOnWorkers(client: Client): Promise<boolean> {
 }
 
 /**
- * Has workers finish their prepared transactions. If the user lacks the right to it, Citus does that by itself each
+ * Makes workers finish their prepared transactions. If the user lacks the right to it, Citus does that by itself each
  * minute.
  */
 export async function recoverPrepared(client: Client): Promise<void> {

@@ -208,7 +208,7 @@ it('what does not fit together is refused by name, and leaves nothing at its pla
     [[first, second, second], 'invalid_argument', /both have version/],
     [[first, other], 'ledger_fork', /other does not continue the ledger of .*a: the accumulator before version/],
     [[at('whole')], 'invalid_argument', /whole was not filled with a range: ledger-state ingest/],
-    [[first, summary], 'invalid_argument', /keep other parts of transactions/],
+    [[first, summary], 'invalid_argument', /keep different parts of transactions/],
   ]
   for (const [stores, code, message] of cases) {
     await expect(joinRanges(stores, at('out'))).rejects.toMatchObject({ code, message: expect.stringMatching(message) })

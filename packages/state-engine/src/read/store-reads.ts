@@ -63,7 +63,7 @@ export class StoreReads {
     this.#snapshots.noticeCommit()
   }
 
-  /** Has the next read see what was committed meanwhile. */
+  /** Makes the next read see later commits. */
   forgetSnapshot(): void {
     this.#snapshots.forget()
   }

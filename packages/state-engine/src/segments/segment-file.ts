@@ -73,7 +73,7 @@ export class SegmentFile {
   }
 
   /**
-   * Compares a part with its checksum, and has the system read it into memory. Copies it to `target` if that is given.
+   * Compares a part with its checksum, which also reads it into memory. Copies it to `target` if that is given.
    * @throws `store_corrupt`
    */
   verifyPart({ start, end, crc }: Part, name: string, target?: Uint8Array): void {

@@ -31,7 +31,7 @@ export interface WaitingCommit {
   reject(error: unknown): void
 }
 
-/** Commits to the memtable and its WAL file, and has full segments written into files. */
+/** Commits to the memtable and its WAL file, and starts writing full segments into files. */
 export class CommitWriter {
   readonly merges: MergeScheduler
   readonly #parts: WriterParts

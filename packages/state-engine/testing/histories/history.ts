@@ -12,7 +12,7 @@ export interface HistoryParts {
   open(): StateEngine
   /** Opens the store for reading while its writer has it open. */
   openReader(): StateEngineReader
-  /** Has `open` open a copy of the store as its files are now, like those of a killed writer. */
+  /** Makes `open` open a copy of the store with its present files, as a killed writer leaves them. */
   copyStore(): void
   /** Sets how open engines act at failpoints. */
   setFailpointHandler(handler: AtFailpoint): void

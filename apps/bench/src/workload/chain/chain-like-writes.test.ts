@@ -24,8 +24,8 @@ function* writesOf(returns: KeyReturns, seed = 1): Generator<ChainLikeWrite> {
 }
 
 /**
- * Number of bytes in which two values differ, and of runs of such bytes. Runs less than three bytes apart count as one,
- * as in the design.
+ * Number of bytes that differ between two values, and of runs of such bytes. Runs less than three bytes apart count as
+ * one, as in the design.
  */
 function difference(one: Uint8Array, other: Uint8Array): { readonly changed: number; readonly runs: number } {
   let [changed, runs, last] = [0, 0, -4]

@@ -111,7 +111,7 @@ export const blockResource = resource('0x1::block::BlockResource', frameworkAddr
 
 export const currentTime = resource('0x1::timestamp::CurrentTimeMicroseconds', frameworkAddress, [clock(blockTimeUsec)])
 
-/** Record in which each block counts one proposal of one validator. */
+/** Record of the proposals of each validator: each block counts one. */
 export const validatorPerformance = resource('0x1::stake::ValidatorPerformance', frameworkAddress, [
   fixed(new ByteWriter().uleb128(VALIDATORS).toBytes()),
   ...Array.from({ length: VALIDATORS }, (_, at) => [counter(VALIDATORS, at), zero]).flat(),

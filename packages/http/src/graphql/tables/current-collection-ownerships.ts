@@ -16,7 +16,7 @@ interface CollectionOwnership {
   tokens: bigint
   /** Version that last wrote one of the tokens. */
   version: bigint
-  /** One of the tokens' URIs: that of the first. */
+  /** The URI of the first token. */
   readonly tokenUri: string
 }
 

@@ -21,7 +21,7 @@ export interface TokenRow {
   readonly token: TokenData
 }
 
-/** Digital assets (tokens of the standard v2, each of which exists once). */
+/** Digital assets: tokens of the standard v2. Each exists once. */
 export const CURRENT_TOKEN_DATAS: Table<TokenRow> = {
   name: 'current_token_datas_v2',
   needs: 'token_data_id or collection_id',

@@ -87,7 +87,7 @@ export interface StreamHost {
   /** Settings and budget of views for one page of runs. */
   openViews(): RequestViews
   /**
-   * Counts memory as that of answers, before it is allocated or while it is kept.
+   * Counts memory as memory of answers, before it is allocated or while it is kept.
    * @throws `overloaded`
    */
   hold(bytes: number): void

@@ -16,7 +16,7 @@ import { MAX_ENDING_BYTES } from './state-proofs.js'
 import { type AskedProof, endingsFrom, parseBoolean } from './state-read.js'
 import { type ItemForms, MOST_ITEMS } from './transaction-parts.js'
 
-/** Most items of a page of which each has a proof: a proof reads some kept transactions for each level of the tree. */
+/** Most items of a page with a proof for each: a proof reads some kept transactions for each level of the tree. */
 const MOST_PROVEN_ITEMS = 10
 
 /** Parameter that asks for a proof with a transaction. */

@@ -3,7 +3,7 @@ import type { Route } from './operation.js'
 
 const TRANSACTIONS = 'this service keeps states, and no whole transactions'
 const EVENTS = 'this service keeps states, and no events'
-const SUBMISSION = 'this service keeps the state of a ledger, and takes no transactions'
+const SUBMISSION = 'this service keeps the state of a ledger, and accepts no transactions'
 
 /** Kinds of the reference's operations that this service does not answer itself. */
 export type UnservedKind = 'submit' | 'simulate' | 'transactions' | 'events'

@@ -65,7 +65,7 @@ class LiveStream {
   /** Entries that are being read. */
   #steps: AsyncIterator<StreamStep> | undefined
   #step: Promise<IteratorResult<StreamStep>> | undefined
-  /** The entry of which a part was sent. */
+  /** The entry that was sent in part. */
   #entry: { readonly version: bigint; readonly pieces: Iterator<string> } | undefined
 
   constructor(host: StreamHost, entries: StreamEntries, begin: BranchPosition) {

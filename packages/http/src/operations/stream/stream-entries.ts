@@ -20,7 +20,7 @@ import type { WriteFilter } from './write-filters.js'
 /** Progress of a stream: an entry of a version, or knowledge that the versions up to one have no further entries. */
 export interface StreamStep {
   readonly version: bigint
-  /** The pieces of the entry's JSON, each of which is made when it is sent; undefined if there is none. */
+  /** The pieces of the entry's JSON. Each is made when it is sent. Undefined if there is no entry. */
   readonly pieces?: Iterable<string>
 }
 

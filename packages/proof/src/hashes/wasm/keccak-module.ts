@@ -1,5 +1,5 @@
-// SHA3-256 (FIPS 202) as a WebAssembly module that is written at start: functions that hash a list of jobs, one job at a
-// time or, with 128-bit vectors, two at once.
+// SHA3-256 (FIPS 202) as a WebAssembly module that is written at start: functions that hash a list of jobs, one job at
+// a time or, with 128-bit vectors, two at once.
 import {
   BRANCH_IF,
   block,
@@ -172,7 +172,7 @@ const [FIRST, SECOND, RESULT] = [0, 4, 8]
 
 const jobWord = (offset: number): Code => [...getLocal(JOBS), ...i32Load(offset)]
 
-/** Loads a lane at an address of the job; with vectors, that of the next job, too. */
+/** Loads a lane at an address of the job; with vectors, the lane of the next job, too. */
 function loadLane({ isDouble }: Lanes, address: (job: number) => Code, offset: number): Code {
   if (!isDouble) return [...address(0), ...i64Load(offset)]
   return [...address(1), ...address(0), ...loadHalf(offset, 0), ...loadHalf(offset, 1)]
