@@ -129,7 +129,7 @@ export class StoreWriter {
     await this.#commits.merges.levelsSettled()
     this.#expectOpen()
     // Merges succeed even if they cannot remove a file. Here the caller learns of it.
-    this.#parts.obsolete.removeLeft()
+    await this.#parts.obsolete.removeLeft()
     await this.#parts.log.removeObsolete()
   }
 

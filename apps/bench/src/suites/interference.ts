@@ -67,13 +67,14 @@ export const interferenceSuite: Suite = {
 async function measureStops(run: BenchRun): Promise<void> {
   const rounds = run.byScale({ tiny: 1, small: 3, medium: 5, large: 9 })
   const milliseconds = run.byScale({ tiny: 500, small: 5_000, medium: 10_000, large: 20_000 })
-  const loads = ['nobody commits', 'commits, merges under way'] as const
+  const loads = ['nobody commits', 'commits, merges under way', 'commits at half of that rate'] as const
   const measured = loads.map((): LoopStops[] => [])
   for (let round = 0; round < rounds; round++) {
     for (const [at, load] of loads.entries()) {
       run.step(`round ${round + 1} of ${rounds}: ${load}`)
       const folder = run.folder('loop-stops')
-      const child = fork(COMMITTER, [folder, String(milliseconds), String(at > 0)])
+      const most = [0, Number.POSITIVE_INFINITY, (measured[1]!.at(-1)?.writesPerSecond ?? 0) / 2][at]
+      const child = fork(COMMITTER, [join(folder, 'store'), String(milliseconds), String(most)])
       const ended = once(child, 'exit')
       const [stops] = (await once(child, 'message')) as [LoopStops]
       await ended
@@ -93,15 +94,32 @@ async function measureStops(run: BenchRun): Promise<void> {
       run.record({ ...common, metric, rounds: measured[at]!.map((one) => one[name]) })
       run.record({ ...common, metric: `${metric}, CPU time`, rounds: measured[at]!.map(({ cpu }) => cpu[name]) })
     }
+    if (at > 0) recordCommits(run, load, measured[at]!)
   }
+}
+
+function recordCommits(run: BenchRun, load: string, measured: readonly LoopStops[]): void {
+  const title = 'durable commits of 1,000 writes, one after the other'
+  for (const metric of ['p50', 'p99'] as const) {
+    const common = { title, metric, unit: 'ms' }
+    run.record({
+      ...common,
+      subject: `engine: ${load}`,
+      role: 'ours',
+      rounds: measured.map(({ commit }) => commit[metric]),
+    })
+    const rounds = measured.map(({ bareSync }) => bareSync[metric])
+    run.record({ ...common, subject: `a bare write and sync beside it: ${load}`, role: 'floor', rounds })
+  }
+  const rounds = measured.map(({ writesPerSecond }) => writesPerSecond)
   run.record({
-    title: 'commits of 1,000 writes, one after the other, durable',
-    subject: 'engine',
+    title,
+    subject: `engine: ${load}`,
     role: 'ours',
     metric: 'writes a second',
     unit: '/s',
     better: 'higher',
-    rounds: measured[1]!.map(({ writesPerSecond }) => writesPerSecond),
+    rounds,
   })
 }
 

@@ -1,6 +1,10 @@
 // A process that makes one commit after the other, and measures how long its event loop is blocked during the commits.
-// Arguments: the folder of a store that it creates, how many milliseconds it commits, and whether it commits at all
-// (`true`). Sends `LoopStops`.
+// Arguments: the folder of a store that it creates, how many milliseconds it commits, and how many writes a second at most:
+// 0 for no commits. Sends `LoopStops`.
+import { fdatasync, openSync, write } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { openStateEngine } from '@ledger-state/state-engine'
 import { createRandom } from '@ledger-state/testing/random'
 
@@ -13,6 +17,15 @@ export interface LoopStops {
   readonly cpu: { readonly p99: number; readonly p999: number; readonly longest: number }
   /** Writes in a second; 0 if nothing is committed. */
   readonly writesPerSecond: number
+  /** Milliseconds of a commit. Commits at a rate count from the time at which they were due. */
+  readonly commit: Quantiles
+  /** Milliseconds of a bare write of as many bytes and its sync, to another file of the disk, after every tenth commit. */
+  readonly bareSync: Quantiles
+}
+
+interface Quantiles {
+  readonly p50: number
+  readonly p99: number
 }
 
 const WRITES = 1_000
@@ -25,7 +38,8 @@ const BATCHES = 100
 const TABLE_BYTES = 2 ** 24
 const CHAIN = { chainId: 1 }
 
-const [path, milliseconds, commits] = process.argv.slice(2) as [string, string, string]
+const [path, milliseconds, mostText] = process.argv.slice(2) as [string, string, string]
+const most = Number(mostText)
 const random = createRandom(5)
 
 function makeWrites(): (readonly [Buffer, Buffer])[] {
@@ -53,6 +67,32 @@ async function commit(): Promise<void> {
 // The first merges make the records that later merges read.
 for (let count = 0; count < BATCHES; count++) await commit()
 
+const writeAsync = promisify(write)
+const syncAsync = promisify(fdatasync)
+const bareFile = openSync(join(path, '..', `bare-${process.pid}`), 'w')
+const bareBytes = Buffer.alloc(WRITES * (KEY_LENGTH + VALUE_LENGTH))
+const bareTimes: number[] = []
+
+async function syncBare(): Promise<void> {
+  const start = performance.now()
+  await writeAsync(bareFile, bareBytes, 0, bareBytes.length, bareTimes.length * bareBytes.length)
+  await syncAsync(bareFile)
+  bareTimes.push(performance.now() - start)
+}
+
+const commitTimes: number[] = []
+
+/** Commits until the time is over. */
+async function commitAll(): Promise<void> {
+  for (let count = 0; elapsed() < Number(milliseconds); count++) {
+    const due = most === Number.POSITIVE_INFINITY ? performance.now() : began + (count * WRITES * 1_000) / most
+    if (due > performance.now()) await delay(due - performance.now())
+    await commit()
+    commitTimes.push(performance.now() - due)
+    if (count % 10 === 0) await syncBare()
+  }
+}
+
 const stops: number[] = []
 const cpuOfStops: number[] = []
 let last = performance.now()
@@ -79,15 +119,27 @@ function longestOf(times: number[]) {
   return { p99: quantile(0.99), p999: quantile(0.999), longest: times.at(-1)! }
 }
 
+function quantilesOf(times: number[]): Quantiles {
+  times.sort((a, b) => a - b)
+  const quantile = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0
+  return { p50: quantile(0.5), p99: quantile(0.99) }
+}
+
 const began = performance.now()
 const first = version
 setTimeout(tick, 1)
 const elapsed = () => performance.now() - began
-if (commits === 'true') while (elapsed() < Number(milliseconds)) await commit()
+if (most > 0) await commitAll()
 else await new Promise((resolve) => setTimeout(resolve, Number(milliseconds)))
 isOver = true
 const writesPerSecond = (Number(version - first) * WRITES * 1_000) / elapsed()
-const result: LoopStops = { ...longestOf(stops), cpu: longestOf(cpuOfStops), writesPerSecond }
+const result: LoopStops = {
+  ...longestOf(stops),
+  cpu: longestOf(cpuOfStops),
+  writesPerSecond,
+  commit: quantilesOf(commitTimes),
+  bareSync: quantilesOf(bareTimes),
+}
 process.send!(result)
 await engine.close()
 process.disconnect()

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { closeSync, existsSync, openSync, readSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs'
 import { isMainThread } from 'node:worker_threads'
 import type { Write } from '@ledger-state/core'
+import { JobThread } from '@ledger-state/core/threads'
 import { createMemoryEngine } from '@ledger-state/engine'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { sampleCases } from '@ledger-state/testing/sample-cases'
@@ -15,9 +16,12 @@ import type { WriterEnd } from '../../testing/merging-writer.ts'
 import { bytes, CHAIN, record } from '../../testing/small-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
 import { openLmdbStore } from '../lmdb/lmdb-store.js'
+import { KeyHash } from '../memtable/key-hash.js'
+import { Segment } from '../memtable/segment.js'
 import { openStateEngine, type StateEngine } from '../open-state-engine.js'
 import { listWalFiles, walFilePath } from '../wal/append-file.js'
-import { CompactionThread, startCompactionThread } from './threaded-compaction.js'
+import { createMergeThread, type FlushThread } from './merge-threads.js'
+import { SharedProgress } from './shared-progress.js'
 
 const SEED = testSeed()
 const folder = temporaryFolder()
@@ -37,6 +41,13 @@ async function runWriter(path: string, end: WriterEnd, delayMs: number) {
   })
   await once(child, 'close')
   return { ended: child.signalCode ?? child.exitCode, last: BigInt(output.split('\n').at(-2)!) }
+}
+
+function copyOf(segment: Segment) {
+  for (const steps = segment.copyInSteps(undefined); ; ) {
+    const { done, value } = steps.next()
+    if (done) return value
+  }
 }
 
 function scanAll(engine: Pick<StateEngine, 'at'>, version: bigint): unknown[] {
@@ -63,7 +74,7 @@ function flipBit(file: string, at: number, bit: number): void {
 
 /** An engine with merged versions (a prune drops most of them), and the thread that merged them. */
 async function openMerged() {
-  const asks = vi.spyOn(CompactionThread.prototype, 'flush')
+  const asks = vi.spyOn(JobThread.prototype, 'run')
   const engine = openStateEngine({ path: folder.path, memtableBytes: 3_600_000 })
   let next = 0
   const commitNext = () => {
@@ -73,8 +84,9 @@ async function openMerged() {
     })
     return engine.commit(versions, CHAIN)
   }
-  while (asks.mock.calls.length < 3) await commitNext()
-  const thread = asks.mock.contexts[0] as CompactionThread
+  const flushes = () => asks.mock.contexts.filter((_, at) => 'copy' in (asks.mock.calls[at]![0] as object))
+  while (flushes().length < 3) await commitNext()
+  const thread = flushes()[0] as FlushThread
   asks.mockRestore()
   return { engine, thread }
 }
@@ -84,15 +96,15 @@ describe(`merges in a thread (TEST_SEED=${SEED})`, () => {
     expect(isMainThread).toBe(true)
     await openStateEngine({ path: folder.path }).close()
     const store = openLmdbStore({ path: folder.path, readOnly: false })
-    const thread = startCompactionThread(store)!
-    expect(thread.isRunning).toBe(true)
+    const thread = createMergeThread('compaction-thread', store, new SharedProgress())!
+    const { memory } = await thread.run({ copy: copyOf(new Segment(1, new KeyHash())), file: 1 })
+    expect(memory).toBeInstanceOf(ArrayBuffer)
     await thread.close()
-    expect(thread.isRunning).toBe(false)
     await store.root.close()
   })
 
   it('are made of the memory of the writer if its file was damaged since it was written', async () => {
-    const asks = vi.spyOn(CompactionThread.prototype, 'flush')
+    const asks = vi.spyOn(Segment.prototype, 'copyInSteps')
     const engine = openStateEngine({ path: folder.path, memtableBytes: 2_500_000 })
     const random = createRandom(SEED)
     let version = 0
@@ -128,7 +140,7 @@ describe(`merges in a thread (TEST_SEED=${SEED})`, () => {
     'say the same as an engine in memory, during commits, prunes, truncations, merges of all, and snapshots',
     PATIENT,
     async () => {
-      const asks = vi.spyOn(CompactionThread.prototype, 'flush')
+      const asks = vi.spyOn(Segment.prototype, 'copyInSteps')
       const random = createRandom(SEED)
       const open = () => openStateEngine({ path: folder.path, memtableBytes: 3_600_000, compress: 'always' })
       let engine = open()

@@ -7,11 +7,16 @@ import { putMark } from '../records/mark.js'
 import { putSegmentRow, type SegmentRow } from '../records/segment-rows.js'
 import { getTruncations, putTruncations } from '../records/truncations.js'
 import { putMemtable } from '../segments/put-memtable.js'
+import type { SegmentSink } from '../segments/split-writer.js'
 import { type FileFacts, mostFiles, writeSegments } from './write-segments.js'
 
+/** Share of sorting in the work, estimated. */
+const SORT_SHARE = 0.15
+
 /**
- * Writes a sealed part of the memtable into files of level 0, in steps of about a millisecond, each of which yields the number
- * of writes that it put. Returns their rows, which no transaction has yet. The first file has the number `file`; the part needs `filesOfFlush` of them at most.
+ * Writes a sealed part of the memtable into files of level 0, in steps of some milliseconds, each of which yields the share of
+ * the work that is done. Returns their rows, which no transaction has yet. The first file has the number `file`; the part
+ * needs `filesOfFlush` of them at most.
  */
 export function* flushSegment(
   facts: FileFacts,
@@ -20,9 +25,17 @@ export function* flushSegment(
 ): Generator<number, readonly SegmentRow[]> {
   // All versions may have been cut off. Otherwise there is a file, also of versions without writes: `expectAllVersions`.
   if (segment.versionCount === 0) return []
+  for (const _ of segment.sortInSteps()) yield SORT_SHARE * segment.sortedShare
   const { firstVersion } = segment
   const place = { firstVersion, lastVersion: segment.head!.latestVersion, level: 0, isBase: false, file }
-  const { rows } = yield* writeSegments(facts, place, 'none', (sink) => putMemtable(segment, sink))
+  const put = function* (sink: SegmentSink): Generator<number, void> {
+    let writes = 0
+    for (const count of putMemtable(segment, sink)) {
+      writes += count
+      yield SORT_SHARE + ((1 - SORT_SHARE) * writes) / Math.max(1, segment.entryCount)
+    }
+  }
+  const { rows } = yield* writeSegments(facts, place, 'none', put)
   return rows
 }
 

@@ -20,10 +20,10 @@ import {
   mergesPerByte,
   putMerged,
 } from './merge-level.js'
+import { createMergeThread, type LevelThread } from './merge-threads.js'
 import { filesOfWindow, mergeWindow } from './merge-window.js'
 import type { SegmentNumbers } from './segment-numbers.js'
 import { SharedProgress } from './shared-progress.js'
-import { createLevelThread, type LevelThread } from './threaded-levels.js'
 
 export interface LevelParts {
   readonly store: LmdbStore
@@ -80,7 +80,7 @@ export class LevelMerger {
   constructor(parts: LevelParts) {
     this.#parts = parts
     this.#work = new LevelWork(parts.store, this.#progress)
-    this.#thread = createLevelThread(parts.store, this.#progress)
+    this.#thread = createMergeThread('level-thread', parts.store, this.#progress)
   }
 
   /** Begins the merges that are wanted and not under way. */
@@ -147,11 +147,11 @@ export class LevelMerger {
     )
     const isPut = rows !== undefined && (await transact(() => putMerged(store, builder, { inputs }, rows)))
     if (!isPut) {
-      obsolete.remove((rows ?? []).map(({ file: unused }) => unused))
+      await obsolete.remove((rows ?? []).map(({ file: unused }) => unused))
       return
     }
     await syncStore()
-    obsolete.remove(inputs.map(({ file: old }) => old))
+    await obsolete.remove(inputs.map(({ file: old }) => old))
   }
 
   /** Runs a merge in steps, between which other work takes place. Returns undefined if it was stopped. */
@@ -296,13 +296,13 @@ export class LevelMerger {
         return isWanted
       }))
     if (!isPut) {
-      obsolete.remove((output?.rows ?? []).map(({ file }) => file))
+      await obsolete.remove((output?.rows ?? []).map(({ file }) => file))
       return
     }
     this.#dropped += output.dropped
     await syncStore()
     atFailpoint('level: done')
-    obsolete.remove(merge.inputs.map(({ file }) => file))
+    await obsolete.remove(merge.inputs.map(({ file }) => file))
     atFailpoint('level: files removed')
   }
 

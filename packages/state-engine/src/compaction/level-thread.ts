@@ -4,10 +4,10 @@ import { serveRequests } from '@ledger-state/core/threads'
 import { withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
 import { LevelWork } from './level-work.js'
 import type { LevelMerge, MergedLevel } from './merge-level.js'
+import type { MergeThreadData } from './merge-threads.js'
 import { SharedProgress } from './shared-progress.js'
-import type { LevelThreadData } from './threaded-levels.js'
 
-const { facts, memory } = workerData as LevelThreadData
+const { facts, memory } = workerData as MergeThreadData
 const work = new LevelWork(facts, new SharedProgress(memory))
 
 serveRequests<LevelMerge, MergedLevel | undefined>((merge) => withStoreErrorsAsync(facts.path, () => work.run(merge)))

@@ -2,31 +2,30 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { RecordBuilder } from '../bytes/record.js'
 import type { AtFailpoint } from '../failpoints/failpoints.js'
 import { freeBytes } from '../lmdb/free-bytes.js'
-import { LEDGER_KEY, type LmdbStore, withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
+import { type LmdbStore, withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
 import type { Memtable } from '../memtable/memtable.js'
 import type { Segment } from '../memtable/segment.js'
-import { decodeLedgerRecord } from '../records/ledger-record.js'
 import type { SegmentRow } from '../records/segment-rows.js'
 import type { ObsoleteSegments } from '../segments/obsolete-segments.js'
 import { filesOfFlush, flushSegment, putFlushed } from './flush-segment.js'
 import { LevelMerger } from './level-merger.js'
+import { createMergeThread, type FlushThread } from './merge-threads.js'
 import type { SegmentNumbers } from './segment-numbers.js'
-import { type CompactionThread, type FlushRequest, startCompactionThread } from './threaded-compaction.js'
+import { SharedProgress } from './shared-progress.js'
 
-/** Size of the smallest segment for which a thread is started: smaller ones take few slices on the event loop. */
+/** Size of the smallest segment that a thread writes: smaller ones take few steps on the event loop. */
 const LEAST_THREAD_BYTES = 2 ** 20
-/**
- * Size of the largest segment that a thread writes: the thread copies the segment into its own memory. Larger ones are
- * written on the event loop.
- */
+/** Size of the largest one: the thread has a copy of it. Larger ones are written on the event loop. */
 const MOST_THREAD_BYTES = 2 ** 28
 /**
- * Share of the next segment that is free to commits while a segment is written into files: the thread reads it first, which
- * is a third of its work. From then on commits fill as much of the next segment as the thread has done of this one.
+ * Share of the next segment that commits may be ahead of the work on the sealed one, so that the first of them do not wait for
+ * the copy of the segment and the start of the thread.
  */
-const FREE_SHARE = 0.4
-/** Share of sorting in the work of a merge, estimated. */
-const SORT_SHARE = 0.1
+const FREE_SHARE = 0.25
+/** Share of the next segment that commits fill while the files are synced and become a part of the store. */
+const END_SHARE = 0.1
+/** Share of the work after which commits wait only for the end of all of it: estimated shares do not add up to 1. */
+const MOST_DUE = 0.97
 
 export interface MergeParts {
   readonly store: LmdbStore
@@ -48,9 +47,11 @@ export interface MergeParts {
 export class MergeScheduler {
   readonly #parts: MergeParts
   readonly #levels: LevelMerger
+  readonly #flushed = new SharedProgress()
+  readonly #thread: FlushThread | undefined
   #running: Promise<void> | undefined
-  #thread: CompactionThread | undefined
-  #mayStartThread = true
+  /** Memory of the copy of a segment that the thread has written. */
+  #spare: ArrayBuffer | undefined
   #isStopped = false
   /** Share of the work on the oldest segment that is done. */
   #progress = 0
@@ -59,6 +60,7 @@ export class MergeScheduler {
   constructor(parts: MergeParts) {
     this.#parts = parts
     this.#levels = new LevelMerger({ ...parts, freeBytes })
+    this.#thread = createMergeThread('compaction-thread', parts.store, this.#flushed)
   }
 
   /** Begins to merge, unless a merge is under way or there is nothing to merge. */
@@ -84,7 +86,8 @@ export class MergeScheduler {
 
   /** Whether `keepPace` would wait. */
   isBehind(filledShare: number): boolean {
-    return this.#running !== undefined && this.#progress < Math.min(1, filledShare - FREE_SHARE)
+    const due = (filledShare - FREE_SHARE) / (1 - FREE_SHARE - END_SHARE)
+    return this.#running !== undefined && this.#progress < Math.min(MOST_DUE, due)
   }
 
   /** Resolves when merges of segment files have done their part for commits of some bytes: see `LevelMerger`. */
@@ -95,10 +98,6 @@ export class MergeScheduler {
   /** Whether `keepPaceOfLevels` would wait. */
   isBehindLevels(bytes: number): boolean {
     return this.#levels.isBehind(bytes)
-  }
-
-  get #runningThread(): CompactionThread | undefined {
-    return this.#thread?.isRunning ? this.#thread : undefined
   }
 
   /** Stops merging. Resolves when the transaction under way is over. */
@@ -170,10 +169,9 @@ export class MergeScheduler {
     const { store, builder, numbers, obsolete, transact, syncStore, onMerged } = this.#parts
     const { fileNumber } = segment
     this.#progress = 0
-    const thread = this.#threadFor(segment)
-    const rows = await this.#writeFiles(thread, segment, numbers.take(filesOfFlush(segment)))
+    const rows = await this.#writeFiles(segment, numbers.take(filesOfFlush(segment)))
     if (this.#isStopped) {
-      obsolete.remove(rows.map(({ file }) => file))
+      await obsolete.remove(rows.map(({ file }) => file))
       return
     }
     // If the transaction fails, the files stay: it may be on disk all the same. The next writer removes what is not named.
@@ -186,77 +184,61 @@ export class MergeScheduler {
     this.startLevels()
   }
 
-  async #writeFiles(
-    thread: CompactionThread | undefined,
-    segment: Segment,
-    segmentFile: number,
-  ): Promise<readonly SegmentRow[]> {
-    const walFile = this.#walFileOf(segment)
-    if (thread && walFile) {
-      const ended = this.#follow(thread, segment)
+  async #writeFiles(segment: Segment, file: number): Promise<readonly SegmentRow[]> {
+    const { length } = segment
+    if (this.#thread && length >= LEAST_THREAD_BYTES && length <= MOST_THREAD_BYTES) {
+      const ended = this.#follow(length)
       try {
-        return await thread.flush({ walFile, segmentFile })
+        return await this.#writeInThread(this.#thread, segment, file)
       } catch {
-        // The thread cannot read the WAL file, which was damaged since; this process still has it in memory.
+        // The thread may not have started, or may have ended. An error of the disk shows again.
       } finally {
         ended()
       }
     }
-    return await withStoreErrorsAsync(this.#parts.store.path, () => this.#flushHere(segment, segmentFile))
+    return await withStoreErrorsAsync(this.#parts.store.path, () => this.#writeHere(segment, file))
   }
 
-  /** The WAL file of a segment, as the thread reads it; undefined if the first one to be merged is another. */
-  #walFileOf({ fileNumber }: Segment): FlushRequest['walFile'] | undefined {
-    const { root, meta } = this.#parts.store
-    root.resetReadTxn()
-    const bytes = meta.getBinary(LEDGER_KEY)
-    if (!bytes) return undefined
-    const { walFile, nextCommit, ledger, logEnd } = decodeLedgerRecord(bytes)
-    return walFile === fileNumber
-      ? { fileNumber, firstCommit: nextCommit, blockBefore: ledger.latestBlock, logEnd }
-      : undefined
+  /** The thread writes a copy, because this thread still reads the segment. */
+  async #writeInThread(thread: FlushThread, segment: Segment, file: number): Promise<readonly SegmentRow[]> {
+    const spare = this.#spare
+    this.#spare = undefined
+    for (const steps = segment.copyInSteps(spare); ; await nextTurn()) {
+      const { done, value: copy } = steps.next()
+      if (!done) continue
+      const { rows, memory } = await thread.run({ copy, file }, [copy.memory])
+      this.#spare = memory
+      return rows
+    }
   }
 
-  /** Follows the progress of a thread that writes a segment into files, until the returned function is called. */
-  #follow({ flushed }: CompactionThread, { length }: Segment): () => void {
-    const start = flushed.place
+  /** Follows the progress of the thread with a segment of some bytes, until the returned function is called. */
+  #follow(length: number): () => void {
+    const start = this.#flushed.place
     let isEnded = false
     const follow = async () => {
-      for (let place = start; !isEnded; place = flushed.place) {
-        await flushed.left(place)
-        this.#progress = flushed.bytesSince(start) / length
+      for (let place = start; !isEnded; place = this.#flushed.place) {
+        await this.#flushed.left(place)
+        this.#progress = this.#flushed.bytesSince(start) / length
         this.#wake()
       }
     }
     void follow()
     return () => {
       isEnded = true
-      flushed.wake()
+      this.#flushed.wake()
     }
   }
 
-  async #flushHere(segment: Segment, segmentFile: number): Promise<readonly SegmentRow[]> {
-    for (const _ of segment.sortInSteps()) await this.#pause(SORT_SHARE * segment.sortedShare)
-    let writes = 0
-    for (const steps = flushSegment(this.#parts.store, segment, segmentFile); ; ) {
+  async #writeHere(segment: Segment, file: number): Promise<readonly SegmentRow[]> {
+    for (const steps = flushSegment(this.#parts.store, segment, file); ; ) {
       const { done, value } = steps.next()
       if (done) return value
-      writes += value
-      await this.#pause(SORT_SHARE + ((1 - SORT_SHARE) * writes) / segment.entryCount)
+      await this.#pause(value)
       if (!this.#isStopped) continue
       steps.return([])
       return []
     }
-  }
-
-  /** Thread for a segment; undefined if the segment is written on the event loop. */
-  #threadFor({ length }: Segment): CompactionThread | undefined {
-    if (length < LEAST_THREAD_BYTES || length > MOST_THREAD_BYTES) return undefined
-    if (this.#mayStartThread) {
-      this.#mayStartThread = false
-      this.#thread = startCompactionThread(this.#parts.store)
-    }
-    return this.#runningThread
   }
 }
 

@@ -3,6 +3,13 @@ import { grown } from './grown.js'
 
 const NUMBERS = 3
 
+/** Copy of a list for another thread. */
+export interface BlockListCopy {
+  readonly first: bigint
+  readonly versions: Uint32Array<ArrayBuffer>
+  readonly numbers: BigUint64Array<ArrayBuffer>
+}
+
 /** Blocks that begin in a segment, ascending. */
 export class BlockList {
   /** First version of the first block, from which versions are counted. */
@@ -10,6 +17,20 @@ export class BlockList {
   #versions = new Uint32Array(8)
   #numbers = new BigUint64Array(8 * NUMBERS)
   #count = 0
+
+  static ofCopy({ first, versions, numbers }: BlockListCopy): BlockList {
+    const list = new BlockList()
+    list.#first = first
+    list.#versions = versions
+    list.#numbers = numbers
+    list.#count = versions.length
+    return list
+  }
+
+  copy(): BlockListCopy {
+    const versions = this.#versions.slice(0, this.#count)
+    return { first: this.#first, versions, numbers: this.#numbers.slice(0, NUMBERS * this.#count) }
+  }
 
   get count(): number {
     return this.#count

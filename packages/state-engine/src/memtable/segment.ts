@@ -2,11 +2,11 @@ import { Buffer } from 'node:buffer'
 import type { BlockInfo } from '@ledger-state/core'
 import { MAX_KEY_LENGTH, type Truncation } from '@ledger-state/engine'
 import { highHalf, lowHalf } from '../bytes/numbered-key.js'
-import { BlockList } from './block-list.js'
+import { BlockList, type BlockListCopy } from './block-list.js'
 import { DELETION, ENTRY_HEADER_LENGTH } from './entry-layout.js'
 import { fingerprintOf } from './fingerprint.js'
 import { grown } from './grown.js'
-import type { KeyHash } from './key-hash.js'
+import { KeyHash } from './key-hash.js'
 import { KeyOrder } from './key-order.js'
 import { allocateSegment, allocateSlots, ENTRY_FIELDS, KEY_FIELDS, type SegmentMemory } from './segment-memory.js'
 
@@ -35,6 +35,25 @@ export interface Checkpoint {
   readonly versionCount: number
 }
 
+/** Copy of a segment for another thread: its bytes, entries and keys, without the hash table. */
+export interface SegmentCopy {
+  readonly fileNumber: number
+  readonly head: CommitHead | undefined
+  readonly firstVersion: bigint
+  readonly versionCount: number
+  readonly entryCount: number
+  readonly keyCount: number
+  readonly length: number
+  readonly blocks: BlockListCopy
+  /** The bytes, then the entries, then the keys. */
+  readonly memory: ArrayBuffer
+}
+
+/** Bytes of the arena that are copied in one step: less than a millisecond of work. */
+const COPIED_AT_ONCE = 2 ** 21
+/** Memory of copies has a multiple of this, so that the next copy fits into it, too. */
+const COPY_UNIT = 2 ** 22
+
 // Fields of an entry: its offset in the arena · its version, counted from the first of the segment · the previous entry
 // of the same key · an older one to jump to · the number of entries of the key before it. Jumps have the lengths of a
 // skew binary number, so that any older entry is a logarithmic number of steps away (Myers, 1983).
@@ -56,7 +75,7 @@ const NO_MEMORY = allocateSegment(0)
  */
 export class Segment {
   readonly fileNumber: number
-  readonly blocks = new BlockList()
+  blocks = new BlockList()
   /** Head of the last commit; undefined if there is none. */
   head: CommitHead | undefined
   /** Truncations in the file, the oldest first. */
@@ -100,6 +119,58 @@ export class Segment {
     this.#slots = slots
     this.#tags = tags
     this.#filter = filter
+  }
+
+  /** The segment that was copied. No key of it can be searched, and nothing can be added to it. */
+  static ofCopy(copy: SegmentCopy): Segment {
+    const { fileNumber, head, firstVersion, versionCount, entryCount, keyCount, length, blocks, memory } = copy
+    const entriesAt = aligned(length)
+    const keysAt = entriesAt + 4 * ENTRY_FIELDS * entryCount
+    const segment = new Segment(fileNumber, new KeyHash(), {
+      ...NO_MEMORY,
+      bytes: Buffer.from(memory, 0, length),
+      entries: new Int32Array(memory, entriesAt, ENTRY_FIELDS * entryCount),
+      keys: new Int32Array(memory, keysAt, KEY_FIELDS * keyCount),
+    })
+    segment.head = head
+    segment.length = length
+    segment.blocks = BlockList.ofCopy(blocks)
+    segment.#firstVersion = firstVersion
+    segment.#versionCount = versionCount
+    segment.#entryCount = entryCount
+    segment.#keyCount = keyCount
+    return segment
+  }
+
+  /**
+   * Copies the segment in steps of less than a millisecond, between which nothing is added to it.
+   * @param spare memory of an earlier copy, which is used if it is long enough
+   */
+  *copyInSteps(spare: ArrayBuffer | undefined): Generator<void, SegmentCopy> {
+    const { fileNumber, head, length } = this
+    const entries = this.#entries.subarray(0, ENTRY_FIELDS * this.#entryCount)
+    const keys = this.#keys.subarray(0, KEY_FIELDS * this.#keyCount)
+    const needed = aligned(length) + entries.byteLength + keys.byteLength
+    const memory =
+      spare && spare.byteLength >= needed ? spare : new ArrayBuffer(COPY_UNIT * Math.ceil(needed / COPY_UNIT))
+    const bytes = new Uint8Array(memory)
+    for (let at = 0; at < length; at += COPIED_AT_ONCE) {
+      bytes.set(this.bytes.subarray(at, Math.min(length, at + COPIED_AT_ONCE)), at)
+      yield
+    }
+    new Int32Array(memory, aligned(length), entries.length).set(entries)
+    new Int32Array(memory, aligned(length) + entries.byteLength, keys.length).set(keys)
+    return {
+      fileNumber,
+      head,
+      firstVersion: this.#firstVersion,
+      versionCount: this.#versionCount,
+      entryCount: this.#entryCount,
+      keyCount: this.#keyCount,
+      length,
+      blocks: this.blocks.copy(),
+      memory,
+    }
   }
 
   /** Takes the memory away, for another segment. The segment then has no entries, and must not be used any more. */
@@ -268,7 +339,7 @@ export class Segment {
 
   /** Share of the keys that is sorted. */
   get sortedShare(): number {
-    return this.#order.sortedCount / this.#keyCount
+    return this.#order.sortedCount / Math.max(1, this.#keyCount)
   }
 
   /** Does the work of `sortedHeads` in steps of some milliseconds. */
@@ -467,4 +538,9 @@ export class Segment {
 /** Tag of a hash, never 0. The lowest bits of the hash choose the slot. */
 function tagOf(hash: number): number {
   return (hash >>> 25) + 1
+}
+
+/** Place of integers after some bytes. */
+function aligned(length: number): number {
+  return 4 * Math.ceil(length / 4)
 }

@@ -1,4 +1,6 @@
-import { removeSegment } from './segment-names.js'
+import { rm } from 'node:fs/promises'
+import { withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
+import { segmentPath } from './segment-names.js'
 
 /**
  * Removes segment files that the store does not name any more. The work that made them obsolete is done, so it does not fail
@@ -13,20 +15,21 @@ export class ObsoleteSegments {
   }
 
   /** Removes files, and those that are left, as far as possible. */
-  remove(files: Iterable<number>): void {
+  async remove(files: Iterable<number>): Promise<void> {
     for (const file of files) this.#left.add(file)
-    try {
-      this.removeLeft()
-    } catch {
-      // See above.
-    }
+    await this.removeLeft().catch(() => {})
   }
 
-  /** Removes the files that are left. @throws errors of the system */
-  removeLeft(): void {
-    for (const file of this.#left) {
-      removeSegment(this.#folder, file)
-      this.#left.delete(file)
-    }
+  /**
+   * Removes the files that are left, off the event loop: the system takes 100 ms for a long file.
+   * @throws `store_failed`
+   */
+  async removeLeft(): Promise<void> {
+    await withStoreErrorsAsync(this.#folder, async () => {
+      for (const file of this.#left) {
+        await rm(segmentPath(this.#folder, file), { force: true })
+        this.#left.delete(file)
+      }
+    })
   }
 }

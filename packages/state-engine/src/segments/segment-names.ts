@@ -29,10 +29,6 @@ export function removeUnnamedSegments(folder: string, named: ReadonlySet<number>
   }
 }
 
-export function removeSegment(folder: string, file: number): void {
-  rmSync(segmentPath(folder, file), { force: true })
-}
-
 /** When a file was linked last; 0 if it is gone. */
 function changedMs(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.ctimeMs ?? 0

@@ -60,6 +60,6 @@ export class TruncationWriter {
       })
     }
     await transactions.inTurn(() => log.bypass(1, 'truncation: committed', truncate))
-    obsolete.remove(removed)
+    await obsolete.remove(removed)
   }
 }

@@ -1,0 +1,65 @@
+import { isMainThread } from 'node:worker_threads'
+import { JobThread, threadModule } from '@ledger-state/core/threads'
+import { storeFailed } from '@ledger-state/engine/authoring'
+import type { SegmentCopy } from '../memtable/segment.js'
+import type { SegmentRow } from '../records/segment-rows.js'
+import type { LevelMerge, MergedLevel } from './merge-level.js'
+import type { ProgressMemory, SharedProgress } from './shared-progress.js'
+import type { FileFacts } from './write-segments.js'
+
+/** Asks for segment files, from this number on, with a part of the memtable. */
+export interface FlushJob {
+  readonly copy: SegmentCopy
+  readonly file: number
+}
+
+export interface FlushedPart {
+  /** Rows of the files, which no transaction has yet. */
+  readonly rows: readonly SegmentRow[]
+  /** Memory of the copy, for the next one. */
+  readonly memory: ArrayBuffer
+}
+
+export interface MergeThreadData {
+  readonly facts: FileFacts
+  readonly memory: ProgressMemory
+}
+
+/** The thread that writes large parts of the memtable into files. */
+export type FlushThread = JobThread<FlushJob, FlushedPart>
+/** The thread that merges segment files. */
+export type LevelThread = JobThread<LevelMerge, MergedLevel | undefined>
+
+/**
+ * A thread that starts with its first job. Undefined if its work stays on the event loop: in a worker thread, which its
+ * owner may end at any moment, and in some bundles.
+ */
+export function createMergeThread(
+  name: 'compaction-thread',
+  facts: FileFacts,
+  progress: SharedProgress,
+): FlushThread | undefined
+export function createMergeThread(
+  name: 'level-thread',
+  facts: FileFacts,
+  progress: SharedProgress,
+): LevelThread | undefined
+export function createMergeThread(
+  name: string,
+  { path, segmentsId, durability }: FileFacts,
+  { memory }: SharedProgress,
+): JobThread<unknown, unknown> | undefined {
+  const module = isMainThread ? threadModule(name, import.meta.url) : undefined
+  if (!module) return undefined
+  const workerData: MergeThreadData = { facts: { path, segmentsId, durability }, memory }
+  return new JobThread(module, {
+    workerData,
+    toCrash: threadFailed,
+    toEnd: (cause) =>
+      cause === undefined ? storeFailed('the thread of merges has ended', undefined) : threadFailed(cause),
+  })
+}
+
+function threadFailed(cause: unknown) {
+  return storeFailed(`a thread of the store failed: ${String(cause)}`, cause)
+}
