@@ -27,7 +27,7 @@ export type { CheckOptions, CheckReport } from './check/check-store.js'
 export type { Compress } from './lmdb/compress.js'
 export type { Durability } from './lmdb/durability.js'
 export { STORE_FILE, UNFINISHED_STORE_FILE, withSystemErrorsAsync } from './lmdb/lmdb-store.js'
-export { isSmallBesideMemory, memoryBytes } from './lmdb/read-ahead.js'
+export { memoryBytes } from './lmdb/memory-bytes.js'
 export {
   type LmdbEngineReader,
   openStateEngine,

@@ -86,14 +86,6 @@ export interface StateEngineOptions {
    */
   readonly verifyReads?: boolean
   /**
-   * Whether the system reads ahead in the file, as far as it is configured to. That pays for a reader of everything in
-   * order, such as `snapshot` (11 GB in 12 s instead of 207), and while the store fits into memory. With a larger
-   * store, look-ups and commits become many times slower. By default a reader reads ahead if the file, on opening, is
-   * smaller than a quarter of the memory, and a writer never does. Within a process, the first that opens a store
-   * decides.
-   */
-  readonly readAhead?: boolean
-  /**
    * Address space into which the file is mapped, in bytes; 1 TiB by default. Choose less if address space is limited
    * (`ulimit -v`, valgrind), and more for a store that grows beyond it.
    */
@@ -182,7 +174,6 @@ export interface StateEngine extends LmdbEngineReader, StateWriter {
 const knownOptions = {
   path: 0,
   verifyReads: 0,
-  readAhead: 0,
   mapBytes: 0,
   durability: 0,
   create: 0,

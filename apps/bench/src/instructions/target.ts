@@ -64,16 +64,6 @@ async function runOnEngine(): Promise<void> {
   await engine.close()
 }
 
-async function runOnSegments(): Promise<void> {
-  const { SegmentStore } = await import('@ledger-state/state-engine/segment-store')
-  const store = new SegmentStore(folder, { isMapped: true, cacheBytes: 0 })
-  store.add(makeVersions(0, FIRST_VERSIONS))
-  store.finish()
-  const keys = Array.from({ length: KEYS }, (_, at) => keyOf(at))
-  for (let at = 0; at < count; at++) store.peek(keys[at % KEYS]!, BigInt((at * 7) % FIRST_VERSIONS))
-  store.close()
-}
-
 async function runOnLmdb(): Promise<void> {
   const { open } = await import('lmdb')
   const path = join(folder, 'bare.mdb')
@@ -106,6 +96,5 @@ crypto.randomBytes = ((size: number) => Buffer.alloc(size, 7)) as typeof crypto.
 syncBuiltinESMExports()
 
 if (operation === 'look-up' || operation === 'look-up in the table' || operation === 'write') await runOnEngine()
-else if (operation === 'look-up in segments') await runOnSegments()
 else if (operation === 'getBinary of bare lmdb') await runOnLmdb()
 else await serve()

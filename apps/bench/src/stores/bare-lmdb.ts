@@ -1,11 +1,11 @@
-import { existsSync } from 'node:fs'
-import { isSmallBesideMemory } from '@ledger-state/state-engine'
+import { statSync } from 'node:fs'
+import { memoryBytes } from '@ledger-state/state-engine'
 import { open, type RootDatabaseOptionsWithPath } from 'lmdb'
 
-/**
- * Opens LMDB as its documentation recommends for random reads, without reading ahead; read-ahead is on by the rule of
- * the engine.
- */
+/** Share of the memory up to which a file is read ahead: a larger one would evict pages that are in use. */
+const READ_AHEAD_SHARE = 1 / 4
+
+/** Opens LMDB as its documentation recommends for random reads: without reading ahead, unless the file is small. */
 export function openBareLmdb(file: string, { readOnly = false } = {}) {
   const options: RootDatabaseOptionsWithPath & { readonly noReadAhead: boolean } = {
     path: file,
@@ -15,7 +15,8 @@ export function openBareLmdb(file: string, { readOnly = false } = {}) {
     readOnly,
     noSync: true,
     overlappingSync: false,
-    noReadAhead: !(existsSync(file) && isSmallBesideMemory(file)),
+    noReadAhead:
+      (statSync(file, { throwIfNoEntry: false })?.size ?? Number.POSITIVE_INFINITY) >= memoryBytes() * READ_AHEAD_SHARE,
     mapSize: 2 ** 40,
   }
   return open<Buffer, Uint8Array>(options)

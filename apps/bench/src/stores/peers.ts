@@ -2,18 +2,10 @@ import { openPostgres } from './postgres.ts'
 import { openSeekLevel } from './seek-level.ts'
 import { openSeekLmdb } from './seek-lmdb.ts'
 import { openSeekRocks } from './seek-rocks.ts'
-import { openCachedSegments, openMappedSegments } from './segments.ts'
 import { openSqlite } from './sqlite.ts'
 import type { Store } from './store.ts'
 
-export type PeerName =
-  | 'seek-lmdb'
-  | 'seek-rocks'
-  | 'seek-level'
-  | 'sqlite'
-  | 'postgres'
-  | 'segments'
-  | 'segments-cached'
+export type PeerName = 'seek-lmdb' | 'seek-rocks' | 'seek-level' | 'sqlite' | 'postgres'
 
 interface Peer {
   /** Name of the peer's store. */
@@ -33,8 +25,6 @@ export const PEERS: Readonly<Record<PeerName, Peer>> = {
   'seek-level': { title: 'key ++ version on LevelDB', isShared: false, open: openSeekLevel },
   sqlite: { title: 'SQLite', isShared: true, open: openSqlite },
   postgres: { title: 'PostgreSQL', isShared: false, open: openPostgres },
-  segments: { title: 'segments, mapped', isShared: true, open: openMappedSegments },
-  'segments-cached': { title: 'segments, cached', isShared: true, open: openCachedSegments },
 }
 
 export const PEER_NAMES = Object.keys(PEERS) as PeerName[]

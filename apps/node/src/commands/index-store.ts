@@ -23,7 +23,7 @@ folder, and remove the old one. A store in a database is ingested again instead.
     if (place.kind === 'database') throw usageError('index copies a store in a folder: ingest again into the database')
     const folder = input.argument('FOLDER')
     const stop = listenForStop()
-    const store = openStateEngineReader({ path: place.dataDir, readAhead: true })
+    const store = openStateEngineReader({ path: place.dataDir })
     try {
       if (!store.ledger) throw noLedgerErrors.emptyStore(place.dataDir)
       if (store.at().has(HOLDINGS_KEY)) throw usageError(`${place.dataDir} already has an index of holdings`)

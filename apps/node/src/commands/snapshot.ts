@@ -48,12 +48,7 @@ export const snapshotCommand: Command = {
 }
 
 async function copyFiles(from: string, to: string, compact: boolean): Promise<void> {
-  const engine = openStateEngineReader({
-    path: from,
-    verifyReads: true,
-    // A compacted copy is made in the order of the keys, not in the order of the file.
-    ...(!compact && { readAhead: true }),
-  })
+  const engine = openStateEngineReader({ path: from, verifyReads: true })
   const { fileBytes, freeBytes } = engine.stats
   const stopShowing = showGrowth(join(to, UNFINISHED_STORE_FILE), compact ? fileBytes - freeBytes : fileBytes)
   try {

@@ -109,7 +109,7 @@ async function takePart(
   slice: SliceSettings,
   { signal }: Stop,
 ): Promise<void> {
-  const whole: StateEngineReader = openStateEngineReader({ path: folder, readAhead: true })
+  const whole: StateEngineReader = openStateEngineReader({ path: folder })
   try {
     const engine = await openWriter(place)
     try {

@@ -220,7 +220,7 @@ class SnapshotFetch {
   }
 
   async #problems(): Promise<readonly string[]> {
-    const engine = openStateEngineReader({ path: this.#folder, readAhead: true })
+    const engine = openStateEngineReader({ path: this.#folder })
     try {
       return (await engine.check({ onProgress: (records) => this.#options.onCheck?.(records) })).problems
     } finally {

@@ -156,7 +156,7 @@ function markOf(first: RangeStore, last: RangeStore): Uint8Array {
 }
 
 async function expectSound(path: string, folder: string): Promise<void> {
-  const engine = openStateEngineReader({ path: folder, readAhead: true })
+  const engine = openStateEngineReader({ path: folder })
   try {
     const { problems } = await engine.check()
     if (problems.length > 0) throw joinedDamaged(path, problems.slice(0, 3))

@@ -173,7 +173,7 @@ async function expectAsDescribed(
   shared: SharedFiles,
   onCheck: ((writes: number) => void) | undefined,
 ): Promise<void> {
-  const engine = openStateEngineReader({ path: folder, readAhead: true })
+  const engine = openStateEngineReader({ path: folder })
   try {
     const found = new Map(engine.segments().files.map((file) => [Number(/\d+$/.exec(file.path)![0]), file]))
     for (const [number, file] of files.entries()) {

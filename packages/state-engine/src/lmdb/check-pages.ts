@@ -1,4 +1,4 @@
-import { type DatabaseRoot, DataPages, PageFault } from './data-pages.js'
+import { type DatabaseRoot, DataPages, type Meta, PageFault } from './data-pages.js'
 import { PageSet } from './page-set.js'
 import { checkDatabaseList, checkFreeList, databaseTree } from './store-trees.js'
 import { checkTree, type Finding } from './tree-check.js'
@@ -10,16 +10,23 @@ import { checkTree, type Finding } from './tree-check.js'
 export function* checkPages(file: string): Generator<Finding> {
   const pages = new DataPages(file)
   try {
-    const meta = pages.readNewestMeta()
-    const place = { pages, meta, used: new PageSet(meta.lastPage) }
-    const databases = new Map<string, DatabaseRoot>()
-    yield* checkDatabaseList(place, (name, root) => databases.set(name, root))
-    for (const [name, root] of databases) yield* checkTree(place, databaseTree(name, root))
-    yield* checkFreeList(place)
+    yield* findingsOfPages(pages, pages.readNewestMeta(), true)
   } catch (error) {
     if (!(error instanceof PageFault)) throw error
     yield error.message
   } finally {
     pages.close()
   }
+}
+
+/**
+ * Checks the trees of a state, and the list of free pages, from which a writer takes pages: none of those that are in use
+ * may be in it.
+ */
+export function* findingsOfPages(pages: DataPages, meta: Meta, hasFreeList: boolean): Generator<Finding> {
+  const place = { pages, meta, used: new PageSet(meta.lastPage) }
+  const databases = new Map<string, DatabaseRoot>()
+  yield* checkDatabaseList(place, (name, root) => databases.set(name, root))
+  for (const [name, root] of databases) yield* checkTree(place, databaseTree(name, root))
+  if (hasFreeList) yield* checkFreeList(place)
 }

@@ -1,7 +1,7 @@
 import { storeCorrupt } from '@ledger-state/engine/authoring'
 import { storeCorruptErrors, storeFormat } from '../errors.js'
+import { findingsOfPages } from './check-pages.js'
 import { DataPages, FileTooShort, type Meta, PageFault, type PageRange, pagesOfFreeList } from './data-pages.js'
-import { expectSoundOpening } from './opening-pages.js'
 
 /** Most tries while a writer commits: it may overwrite pages of an earlier state. */
 const MOST_TRIES = 100
@@ -13,8 +13,8 @@ const MOST_UNWRITTEN_PAGES = 2 ** 20
 
 /**
  * Refuses a data file that lacks pages in use, such as an incomplete copy, or whose pages that are read on opening are
- * damaged: see `opening-pages.ts`. It reads the list of free pages for a writer, and if the file is shorter than its
- * meta page says.
+ * damaged: LMDB trusts the pages that it reads, and a signal would end the process before it could report the damage. It reads
+ * the list of free pages for a writer, and if the file is shorter than its meta page says.
  * @throws `store_format`, `store_corrupt`
  */
 export function expectSoundFile(file: string, isWriter: boolean): void {
@@ -49,7 +49,8 @@ function findFault(pages: DataPages, meta: Meta, file: string, isWriter: boolean
   if (size < needed && !missesFreePagesOnly(pages, meta, size))
     return storeCorruptErrors.dataFileCutShort(file, size, needed)
   try {
-    expectSoundOpening(pages, meta, isWriter)
+    for (const finding of findingsOfPages(pages, meta, isWriter))
+      if (finding !== undefined) throw new PageFault(finding)
     return undefined
   } catch (error) {
     if (error instanceof PageFault) return storeCorrupt(`${file}: ${error.message}`, error)

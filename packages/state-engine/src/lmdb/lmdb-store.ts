@@ -19,7 +19,6 @@ import { EMPTY_FILE_LENGTH, emptyDataFile } from './empty-file.js'
 import { freeBytes } from './free-bytes.js'
 import { showNewer } from './last-transaction.js'
 import { DEFAULT_MAP_BYTES, openEnvironment } from './open-environment.js'
-import { isSmallBesideMemory } from './read-ahead.js'
 import { STORE_ID_KEY } from './store-claim.js'
 import type { LmdbEnvironment, ReadTransaction, Table } from './table.js'
 import { runTransaction } from './write-transaction.js'
@@ -81,7 +80,6 @@ export interface LmdbStoreOptions {
   readonly readOnly: boolean
   readonly durability?: Durability | undefined
   readonly verifyReads?: boolean | undefined
-  readonly readAhead?: boolean | undefined
   readonly mapBytes?: number | undefined
   readonly compress?: Compress | undefined
   /** Id in the headers of the segment files of a store that is created; by default the store's own. */
@@ -110,7 +108,6 @@ export function openLmdbStore({
   readOnly,
   durability = 'full',
   verifyReads = false,
-  readAhead,
   mapBytes,
   compress = 'auto',
   segmentsId,
@@ -121,9 +118,7 @@ export function openLmdbStore({
     if (!readOnly && !hasStore(file)) createDataFile(file, { mapBytes, segmentsId })
     const found = expectPresent(path, file)
     expectSoundFile(file, !readOnly)
-    // A writer may open an empty store and let it grow to any size.
-    const mayReadAhead = readAhead ?? (readOnly && isSmallBesideMemory(file))
-    const root = openEnvironment(file, { readOnly, readAhead: mayReadAhead, mapBytes })
+    const root = openEnvironment(file, { readOnly, mapBytes })
     try {
       if (statSync(file, { throwIfNoEntry: false })?.ino !== found.ino) throw storeMissing.notFound(path)
       const tables = openTables(root, file)
@@ -188,7 +183,7 @@ function createDataFile(
   const unfinished = `${file}.new`
   rmSync(unfinished, { force: true })
   writeFileSync(unfinished, emptyDataFile(mapBytes ?? DEFAULT_MAP_BYTES))
-  const root = openEnvironment(unfinished, { readOnly: false, readAhead: false, mapBytes })
+  const root = openEnvironment(unfinished, { readOnly: false, mapBytes })
   try {
     runTransaction(root as unknown as LmdbEnvironment, 'none', () =>
       openTables(root, file, { create: true, segmentsId }),

@@ -13,7 +13,6 @@ export interface EnvironmentOptions {
   readonly readOnly: boolean
   /** Whether no process ever writes to the file again. */
   readonly isFinal?: boolean
-  readonly readAhead: boolean
   readonly mapBytes?: number | undefined
 }
 
@@ -69,7 +68,7 @@ function waitSync(milliseconds: number): void {
 
 function openOnce(
   file: string,
-  { readOnly, readAhead, mapBytes }: EnvironmentOptions,
+  { readOnly, mapBytes }: EnvironmentOptions,
   isWritable: boolean,
 ): RootDatabase<Buffer, Uint8Array> {
   const options: RootDatabaseOptionsWithPath & { readonly noReadAhead: boolean } = {
@@ -82,7 +81,7 @@ function openOnce(
     keyEncoding: 'binary',
     pageSize: PAGE_SIZE,
     overlappingSync: false,
-    noReadAhead: !readAhead,
+    noReadAhead: true,
   }
   // Each call has a separate class.
   const DatabaseClass = openAsClass(options) as unknown as LmdbDatabaseClass

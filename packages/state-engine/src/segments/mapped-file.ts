@@ -60,7 +60,7 @@ export function mapFile(path: string, length: number): MappedFile {
 }
 
 function mapNamed(path: string, length: number): MappedFile {
-  const options = { readOnly: true, isFinal: true, readAhead: false, mapBytes: fileLength(length) }
+  const options = { readOnly: true, isFinal: true, mapBytes: fileLength(length) }
   const database = openEnvironment(path, options) as unknown as Database
   try {
     database.getBinaryFast(ABSENT_KEY)

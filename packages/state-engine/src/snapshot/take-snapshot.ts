@@ -262,7 +262,7 @@ interface CopiedState {
 
 /** Reads a data file that no other process uses. */
 function readMerged(file: string): CopiedState | undefined {
-  const root = openEnvironment(file, { readOnly: true, readAhead: false })
+  const root = openEnvironment(file, { readOnly: true })
   try {
     const meta = root.openDB({
       name: 'meta',
