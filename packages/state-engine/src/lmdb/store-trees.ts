@@ -23,7 +23,7 @@ const OF_COMPACT_COPY = 1n
 
 const FREE_LIST = 'the list of free pages'
 
-export function freeListTree({ freeList }: Meta): Tree {
+function freeListTree({ freeList }: Meta): Tree {
   const root = { ...freeList, flags: freeList.flags & ~ENVIRONMENT_FLAGS }
   return { name: FREE_LIST, root, flags: NUMBERS_AS_KEYS, compare: compareNumbers }
 }
