@@ -80,7 +80,14 @@ export {
 } from './state/values-proof.js'
 export { AccumulatorFrontier, MAX_LEAVES } from './trees/accumulator.js'
 export { accumulatorPath, type PathSurroundings, rootByPath } from './trees/accumulator-path.js'
-export { PartTree, SAVED_LEAF_LENGTH, SUBTREE_EMPTY, SUBTREE_INNER, SUBTREE_LEAF } from './trees/part-tree.js'
+export {
+  type PartPath,
+  PartTree,
+  SAVED_LEAF_LENGTH,
+  SUBTREE_EMPTY,
+  SUBTREE_INNER,
+  SUBTREE_LEAF,
+} from './trees/part-tree.js'
 export { SparseMerkleFrontier } from './trees/sparse-merkle.js'
 export { rootOfStatePath, type StateLeaf, type StatePath } from './trees/state-path.js'
 export { TopTree } from './trees/top-tree.js'

@@ -1,21 +1,20 @@
-import type { LeafStore } from './leaf-store.js'
-import type { RootJob } from './root-job.js'
+import type { RootJob, RootResult } from './root-job.js'
 import type { RootThreads } from './root-threads.js'
 
 /** Most batches that are being hashed or added. */
 const MOST_UNDER_WAY = 16
 
-/** Has threads hash batches, and adds the hashes to a store, in the order of the batches. */
+/** Has threads hash batches, and takes the hashes, in the order of the batches. */
 export class BatchSender {
   readonly #threads: RootThreads
-  readonly #hashed: LeafStore
+  readonly #take: (hashed: RootResult) => Promise<void>
   readonly #underWay = new Set<Promise<void>>()
   #added = Promise.resolve()
   #failure: { readonly error: unknown } | undefined
 
-  constructor(threads: RootThreads, hashed: LeafStore) {
+  constructor(threads: RootThreads, take: (hashed: RootResult) => Promise<void>) {
     this.#threads = threads
-    this.#hashed = hashed
+    this.#take = take
   }
 
   /** Sends a batch. Resolves when the next one may be sent. @throws the error of an earlier batch */
@@ -25,9 +24,9 @@ export class BatchSender {
     const hashed = this.#threads.run(job)
     const before = this.#added
     const add = async () => {
-      const result = (await hashed) as Uint8Array
+      const result = await hashed
       await before
-      await this.#hashed.add(result)
+      await this.#take(result)
     }
     const done = add().catch((error: unknown) => {
       this.#failure ??= { error }

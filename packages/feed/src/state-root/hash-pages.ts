@@ -28,7 +28,7 @@ export async function hashPages(
   { onProgress, signal }: HashingOptions,
 ): Promise<number> {
   let keys = 0
-  const sender = new BatchSender(threads, leaves)
+  const sender = new BatchSender(threads, (hashed) => leaves.add(hashed as Uint8Array))
   const send = (full: EntryBatch) => sender.send({ kind: 'hash', batch: full.toBytes() })
   let batch = new EntryBatch(BATCH_BYTES)
   try {

@@ -19,8 +19,8 @@ export function temporaryFolderPrefix(): string {
 
 /** The content of a store of leaves, and the number of its parts. */
 export interface LeafShape {
-  /** Bytes of each leaf, or of another record. */
-  readonly length: number
+  /** Bytes of each leaf, or of another record; or how to find the bytes of a record at a place. */
+  readonly length: number | ((records: Uint8Array, at: number) => number)
   /** Where the hash of its key begins. */
   readonly keyAt: number
   /** First bits of the hash of a key that name its part; at most 16. */
@@ -44,7 +44,7 @@ export class LeafStore {
     this.#memoryBytes = memoryBytes
     this.#spillFolder = spillFolder
     this.#shape = shape
-    this.#parts = Array.from({ length: 2 ** shape.depth }, () => new Part(shape.length))
+    this.#parts = Array.from({ length: 2 ** shape.depth }, () => new Part())
     removeStale(spillFolder)
   }
 
@@ -53,10 +53,12 @@ export class LeafStore {
    * @throws `spill_failed`
    */
   async add(leaves: Uint8Array): Promise<void> {
-    const { length, keyAt, depth } = this.#shape
+    const { length: fixed, keyAt, depth } = this.#shape
+    let length = typeof fixed === 'number' ? fixed : 0
     for (let at = 0; at < leaves.length; at += length) {
+      if (typeof fixed !== 'number') length = fixed(leaves, at)
       const firstBits = (leaves[at + keyAt]! << 8) | leaves[at + keyAt + 1]!
-      this.#parts[firstBits >> (16 - depth)]!.push(leaves, at)
+      this.#parts[firstBits >> (16 - depth)]!.push(leaves, at, length)
     }
     this.#used += leaves.length
     if (this.#used > this.#memoryBytes) await this.#spill()
@@ -121,19 +123,13 @@ function isRunning(pid: number): boolean {
 }
 
 class Part {
-  readonly #recordLength: number
   #bytes = Buffer.alloc(0)
   #length = 0
   #file: FileHandle | undefined
   #fileLength = 0
 
-  constructor(recordLength: number) {
-    this.#recordLength = recordLength
-  }
-
-  push(leaves: Uint8Array, at: number): void {
-    const length = this.#recordLength
-    if (this.#length + length > this.#bytes.length) this.#grow()
+  push(leaves: Uint8Array, at: number, length: number): void {
+    if (this.#length + length > this.#bytes.length) this.#grow(length)
     this.#bytes.set(leaves.subarray(at, at + length), this.#length)
     this.#length += length
   }
@@ -167,8 +163,8 @@ class Part {
     await this.#file?.close()
   }
 
-  #grow(): void {
-    const larger = Buffer.allocUnsafe(Math.max(FIRST_BYTES, 2 * this.#bytes.length))
+  #grow(length: number): void {
+    const larger = Buffer.allocUnsafe(Math.max(FIRST_BYTES, 2 * this.#bytes.length, this.#length + length))
     larger.set(this.#bytes.subarray(0, this.#length))
     this.#bytes = larger
   }

@@ -2,14 +2,17 @@ import { HashBatch, LedgerHasher, type LedgerHasherOptions, PartTree } from '@le
 import { hashEntries } from './entry-batch.js'
 import type { Subtree } from './fold-leaves.js'
 import { foldPart } from './fold-part.js'
+import type { KeyLists } from './keys-file.js'
+import { mergeKeys } from './merge-keys.js'
 import { type PartRoots, replayPart } from './replay-part.js'
 import { foldTreePart, type TreePart } from './tree-part.js'
-import { hashWrites } from './write-batch.js'
+import { hashNamedWrites, hashWrites, type NamedWrites } from './write-batch.js'
 
 /** A job for the threads that compute a state root. */
 export type RootJob =
   | { readonly kind: 'hash'; readonly batch: Uint8Array }
-  | { readonly kind: 'writes'; readonly batch: Uint8Array }
+  | { readonly kind: 'writes'; readonly batch: Uint8Array; readonly isNamed: boolean }
+  | { readonly kind: 'keys'; readonly before: KeyLists; readonly named: Uint8Array }
   | {
       readonly kind: 'replay'
       readonly leaves: Uint8Array
@@ -20,7 +23,7 @@ export type RootJob =
   | { readonly kind: 'fold'; readonly leaves: Uint8Array; readonly depth: number }
   | { readonly kind: 'tree'; readonly leaves: Uint8Array; readonly depth: number; readonly bottom: number }
 
-export type RootResult = Uint8Array<ArrayBuffer> | Subtree | TreePart | PartRoots
+export type RootResult = Uint8Array<ArrayBuffer> | Subtree | TreePart | PartRoots | NamedWrites | KeyLists
 
 /** Bytes of messages that are hashed at once. */
 const HASHES_LENGTH = 2 ** 20
@@ -39,8 +42,10 @@ export function createRootWork(salt: string, options?: LedgerHasherOptions): Roo
     run(job) {
       if (job.kind === 'hash' || job.kind === 'writes') {
         hashes ??= new HashBatch(hasher, HASHES_LENGTH)
-        return job.kind === 'hash' ? hashEntries(hashes, job.batch) : hashWrites(hashes, job.batch)
+        if (job.kind === 'hash') return hashEntries(hashes, job.batch)
+        return job.isNamed ? hashNamedWrites(hashes, job.batch) : hashWrites(hashes, job.batch)
       }
+      if (job.kind === 'keys') return mergeKeys(job.before, job.named)
       if (job.kind === 'fold' || job.kind === 'replay') {
         tree ??= new PartTree(hasher, job.depth)
         if (job.kind === 'fold') return foldPart(tree, job.leaves, job.depth)
@@ -54,6 +59,8 @@ export function createRootWork(salt: string, options?: LedgerHasherOptions): Roo
 /** The buffers of a result, which are transferred with it. */
 export function buffersOf(result: RootResult): ArrayBuffer[] {
   if (result instanceof Uint8Array) return [result.buffer]
+  if ('hashed' in result) return [result.hashed.buffer, result.keys.buffer]
+  if ('lists' in result) return [result.lists.buffer, result.lengths.buffer]
   if ('blocks' in result) return [result.blocks, result.kinds, result.roots, result.leaves].map(({ buffer }) => buffer)
   return 'leaves' in result ? [result.leaves.buffer, result.nodes.buffer, result.counts.buffer] : []
 }

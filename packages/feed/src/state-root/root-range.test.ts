@@ -80,8 +80,9 @@ describe('RootRange', () => {
         const ends = Uint32Array.from({ length: blocks }, (_, block) => (block + 1) * BLOCK_VERSIONS - 1)
         const path = join(folder, `leaves-${end}-${options.threads}-${keys}`)
         const found: string[] = []
-        const roots = await range.finish(ends, BigInt(end - 1), path, (block, root) => {
-          expect(block).toBe(found.push(bytesToHexDigits(root)) - 1)
+        const roots = await range.finish(ends, BigInt(end - 1), {
+          path,
+          onRoot: (block, root) => expect(block).toBe(found.push(bytesToHexDigits(root)) - 1),
         })
         expect(found).toEqual(expected)
         expect(bytesToHexDigits(roots.before)).toBe(before.root)

@@ -1,10 +1,14 @@
 import { HASH_LENGTH, type LedgerHasher, SAVED_LEAF_LENGTH, TopTree } from '@ledger-state/proof'
 import { BatchSender } from './batch-sender.js'
+import type { Cut } from './cut-file.js'
+import { type KeyLists, type KeysFile, KeysWriter } from './keys-file.js'
 import { LeafStore } from './leaf-store.js'
 import { type LeavesFile, LeavesWriter, MOST_PART_DEPTH } from './leaves-file.js'
+import { namedKeyLength } from './merge-keys.js'
 import type { PartRoots } from './replay-part.js'
+import type { RootResult } from './root-job.js'
 import type { RootThreads } from './root-threads.js'
-import { HASHED_KEY_AT, HASHED_WRITE_LENGTH, type RangeWrite, WriteBatch } from './write-batch.js'
+import { HASHED_KEY_AT, HASHED_WRITE_LENGTH, type NamedWrites, type RangeWrite, WriteBatch } from './write-batch.js'
 
 /** Bytes of writes that are sent to a thread at once. */
 const BATCH_BYTES = 256 * 1_024
@@ -13,6 +17,8 @@ const PARTS_AHEAD = 4
 /** Leaves and writes of a part in the mean: about 16 MiB of nodes, which fit into the caches of a CPU. */
 const PART_LEAVES = 2 ** 16
 const LEAST_PART_DEPTH = 4
+/** Bytes of keys in memory, as a share of the bytes of hashed writes. */
+const KEYS_SHARE = 1 / 4
 
 /** Options of a range. */
 export interface RootRangeOptions {
@@ -26,8 +32,29 @@ export interface RootRangeOptions {
   readonly base: LeavesFile | undefined
   /** Number of writes that the range may have; it only chooses the number of parts. */
   readonly writes: number
+  /** Depth of the cuts that are asked for; undefined if none are. */
+  readonly cutDepth: number | undefined
   readonly signal?: AbortSignal | undefined
   readonly pace?: (() => Promise<void>) | undefined
+}
+
+/** Files of the keys before a range, and after it. */
+export interface RangeKeys {
+  /** Undefined if there were no keys before. */
+  readonly before: KeysFile | undefined
+  readonly path: string
+}
+
+/** Where the state after a range goes, and who sees its blocks. */
+export interface RangeFinish {
+  /** File for the leaves. */
+  readonly path: string
+  /** Files of the keys, for a range with cuts. */
+  readonly keys?: RangeKeys | undefined
+  /** Called for each block in order with the root of the state after it, and the cut, which are valid during the call. */
+  readonly onRoot: (block: number, root: Uint8Array, cut: Cut) => void
+  /** Called after each part with the share of the work that is done. */
+  readonly onPart?: ((share: number) => void) | undefined
 }
 
 /** Result of a range: the root before it, and the leaves after it are in the file. */
@@ -36,6 +63,8 @@ export interface RangeRoots {
   readonly before: Uint8Array
   readonly after: Uint8Array
   readonly keys: number
+  /** Bytes of the file with the keys; undefined if it was not asked for. */
+  readonly keysBytes: number | undefined
   /** Digest of the file with the leaves, in hex. */
   readonly digest: string
 }
@@ -49,6 +78,8 @@ export class RootRange {
   readonly #options: RootRangeOptions
   readonly #depth: number
   readonly #store: LeafStore
+  /** Keys of the writes, if cuts are asked for. */
+  readonly #keys: LeafStore | undefined
   readonly #sender: BatchSender
   #batch = new WriteBatch(BATCH_BYTES)
   #writes = 0
@@ -57,10 +88,14 @@ export class RootRange {
     this.#options = options
     const leaves = (options.base?.leaves ?? 0) + options.writes / 4
     const depth = Math.ceil(Math.log2(Math.max(1, leaves / PART_LEAVES)))
-    this.#depth = Math.min(MOST_PART_DEPTH, Math.max(LEAST_PART_DEPTH, depth))
+    this.#depth = Math.min(MOST_PART_DEPTH, Math.max(LEAST_PART_DEPTH, depth, options.cutDepth ?? 0))
     const shape = { length: HASHED_WRITE_LENGTH, keyAt: HASHED_KEY_AT, depth: this.#depth }
     this.#store = new LeafStore(options.memoryBytes, options.folder, shape)
-    this.#sender = new BatchSender(options.threads, this.#store)
+    if (options.cutDepth !== undefined) {
+      const named = { length: namedKeyLength, keyAt: 0, depth: this.#depth }
+      this.#keys = new LeafStore(options.memoryBytes * KEYS_SHARE, options.folder, named)
+    }
+    this.#sender = new BatchSender(options.threads, (hashed) => this.#take(hashed))
   }
 
   /** Number of writes so far. */
@@ -75,32 +110,30 @@ export class RootRange {
     const full = this.#batch
     this.#batch = new WriteBatch(BATCH_BYTES)
     this.#batch.add(write)
-    return this.#sender.send({ kind: 'writes', batch: full.toBytes() })
+    return this.#send(full)
   }
 
   /**
    * Replays all writes, and writes the leaves of the state after them to a file.
    * @param ends last version of each block, less the first of the range, ascending
-   * @param onRoot called for each block in order with the root of the state after it, which is valid during the call
-   * @param onPart called after each part with the share of the work that is done
-   * @throws `spill_failed`
+   * @throws `spill_failed`; `state_tree_damaged` if the keys before are
    */
-  async finish(
-    ends: Uint32Array,
-    version: bigint,
-    path: string,
-    onRoot: (block: number, root: Uint8Array) => void,
-    onPart: (share: number) => void = () => {},
-  ): Promise<RangeRoots> {
-    if (!this.#batch.isEmpty) await this.#sender.send({ kind: 'writes', batch: this.#batch.toBytes() })
+  async finish(ends: Uint32Array, version: bigint, options: RangeFinish): Promise<RangeRoots> {
+    const { path, onRoot, keys: keysOptions } = options
+    if (!this.#batch.isEmpty) await this.#send(this.#batch)
     await this.#sender.finish()
     const file = new LeavesWriter(path)
     try {
-      const { parts, keys } = await this.#replay(ends, file, onPart)
+      const { parts, keys } = await this.#replay(ends, file, options.onPart)
+      const keysBytes = keysOptions && (await this.#writeKeys(version, keysOptions))
       const top = new TopTree(this.#options.hasher, this.#depth)
-      const before = foldBlocks(top, parts, ends.length, onRoot)
+      const before = foldBlocks(
+        { top, depth: this.#depth, parts, blockCount: ends.length },
+        this.#options.cutDepth,
+        onRoot,
+      )
       const after = Uint8Array.from(top.root())
-      return { before, after, keys, digest: file.finish(version, after) }
+      return { before, after, keys, keysBytes, digest: file.finish(version, after) }
     } finally {
       file.close()
     }
@@ -110,12 +143,51 @@ export class RootRange {
   async close(): Promise<void> {
     await this.#sender.settle()
     await this.#store.close()
+    await this.#keys?.close()
+  }
+
+  #send(batch: WriteBatch): Promise<void> {
+    return this.#sender.send({ kind: 'writes', batch: batch.toBytes(), isNamed: this.#keys !== undefined })
+  }
+
+  async #take(result: RootResult): Promise<void> {
+    if (!this.#keys) return await this.#store.add(result as Uint8Array)
+    const { hashed, keys } = result as NamedWrites
+    await this.#store.add(hashed)
+    await this.#keys.add(keys)
+  }
+
+  /**
+   * Writes the keys before the range and those of its writes.
+   * @returns the length of the file
+   */
+  async #writeKeys(version: bigint, { path, before }: RangeKeys): Promise<number> {
+    const { threads, signal, pace } = this.#options
+    const file = new KeysWriter(path)
+    const pending: Promise<KeyLists>[] = []
+    const width = 2 ** (MOST_PART_DEPTH - this.#depth)
+    try {
+      for (let part = 0; part < 2 ** this.#depth; part++) {
+        await threads.ready()
+        await pace?.()
+        signal?.throwIfAborted()
+        const named = await this.#keys!.take(part)
+        const lists = before?.read(part, this.#depth) ?? { lists: new Uint8Array(0), lengths: new Uint32Array(width) }
+        pending.push(threads.run({ kind: 'keys', before: lists, named }) as Promise<KeyLists>)
+        if (pending.length > PARTS_AHEAD) file.append(await pending.shift()!)
+      }
+      while (pending.length > 0) file.append(await pending.shift()!)
+      return file.finish(version)
+    } finally {
+      await Promise.allSettled(pending)
+      file.close()
+    }
   }
 
   async #replay(
     ends: Uint32Array,
     file: LeavesWriter,
-    onPart: (share: number) => void,
+    onPart: (share: number) => void = () => {},
   ): Promise<{ readonly parts: PartRoots[]; readonly keys: number }> {
     const { threads, base, signal, pace } = this.#options
     // All threads read the same memory.
@@ -152,16 +224,30 @@ export class RootRange {
 
 const NO_LEAVES = new Uint8Array(0)
 
+interface PartsOfBlocks {
+  readonly top: TopTree
+  readonly depth: number
+  readonly parts: readonly PartRoots[]
+  readonly blockCount: number
+}
+
 /**
  * Folds the roots of all parts, block by block.
  * @returns the root before the first block
  */
 function foldBlocks(
-  top: TopTree,
-  parts: readonly PartRoots[],
-  blockCount: number,
-  onRoot: (block: number, root: Uint8Array) => void,
+  { top, depth, parts, blockCount }: PartsOfBlocks,
+  asked: number | undefined,
+  onRoot: RangeFinish['onRoot'],
 ): Uint8Array {
+  const changed = new Set<number>()
+  const level = asked ?? 0
+  const cut: Cut = {
+    depth: level,
+    changed,
+    kindOf: (part) => top.kindAt(level, part),
+    rootOf: (part) => top.hashAt(level, part),
+  }
   const set = (part: number, at: number) => {
     const { kinds, roots } = parts[part]!
     top.set(part, kinds[at]!, roots.subarray(at * HASH_LENGTH, (at + 1) * HASH_LENGTH))
@@ -182,8 +268,13 @@ function foldBlocks(
     }
   }
   for (let block = 0; block < blockCount; block++) {
-    for (let place = starts[block]!; place < starts[block + 1]!; place++) set(changedParts[place]!, places[place]!)
-    onRoot(block, top.root())
+    changed.clear()
+    for (let place = starts[block]!; place < starts[block + 1]!; place++) {
+      const part = changedParts[place]!
+      set(part, places[place]!)
+      if (asked !== undefined) changed.add(part >> (depth - level))
+    }
+    onRoot(block, top.root(), cut)
   }
   return before
 }

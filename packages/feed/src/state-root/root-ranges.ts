@@ -25,8 +25,10 @@ export interface RootRanges {
    * Begins a range.
    * @param base the state before the range; undefined if it is empty
    * @param writes number of writes that the range may have
+   * @param cutDepth depth of the cuts that are asked for, at most `MOST_PART_DEPTH`; by default none are, and the keys
+   * are forgotten
    */
-  begin(base: LeavesFile | undefined, writes: number): RootRange
+  begin(base: LeavesFile | undefined, writes: number, cutDepth?: number): RootRange
   /** Ends the threads. */
   close(): Promise<void>
 }
@@ -44,7 +46,7 @@ export function openRootRanges({
   const hasher = new LedgerHasher(hashSalt)
   const options = { threads: pool, hasher, folder, signal, pace, memoryBytes: memoryBytes ?? DEFAULT_ROOT_MEMORY }
   return {
-    begin: (base, writes) => new RootRange({ ...options, base, writes }),
+    begin: (base, writes, cutDepth) => new RootRange({ ...options, base, writes, cutDepth }),
     close: () => pool.close(),
   }
 }

@@ -40,7 +40,14 @@ export class RootThreads {
    */
   async run(job: RootJob): Promise<RootResult> {
     if (this.#local) return this.#local.run(job)
-    const bytes = job.kind === 'replay' ? [job.writes] : 'batch' in job ? [job.batch] : [job.leaves]
+    const bytes =
+      job.kind === 'keys'
+        ? [job.before.lists, job.named]
+        : job.kind === 'replay'
+          ? [job.writes]
+          : 'batch' in job
+            ? [job.batch]
+            : [job.leaves]
     try {
       return await idlest(this.#threads).run(
         job,

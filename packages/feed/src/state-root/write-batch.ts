@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { HASH_LENGTH, type HashBatch } from '@ledger-state/proof'
+import { NAMED_KEY_HEADER } from './merge-keys.js'
 import { MessageBuffer } from './message-buffer.js'
 import { addStateKey, addStateValue } from './state-hashes.js'
 
@@ -62,6 +63,33 @@ export class WriteBatch {
   toBytes(): Uint8Array<ArrayBuffer> {
     return this.#buffer.toBytes()
   }
+}
+
+/** The writes of a batch, hashed, and their keys. */
+export interface NamedWrites {
+  readonly hashed: Uint8Array<ArrayBuffer>
+  /** Each key with the first bits of its hash: see `namedKeyLength`. */
+  readonly keys: Uint8Array<ArrayBuffer>
+}
+
+/** Hashes the writes of a batch as `hashWrites`, and names their keys. */
+export function hashNamedWrites(hashes: HashBatch, batch: Uint8Array): NamedWrites {
+  const hashed = hashWrites(hashes, batch)
+  const bytes = Buffer.from(batch.buffer, batch.byteOffset, batch.length)
+  // A message has 16 bytes before each key, more than are needed here.
+  const keys = Buffer.from(new ArrayBuffer(batch.length))
+  let [length, hashAt] = [0, HASHED_KEY_AT]
+  for (let at = 0; at < bytes.length; hashAt += HASHED_WRITE_LENGTH) {
+    const [, keyLength, valueLength, noteLength] = headerAt(bytes, at)
+    const keyAt = at + HEADER
+    at = keyAt + (keyLength === SAME_KEY ? 0 : keyLength) + (valueLength === DELETED ? 0 : valueLength) + noteLength
+    if (keyLength === SAME_KEY) continue
+    keys.set(hashed.subarray(hashAt, hashAt + 2), length)
+    keys.writeUInt32LE(keyLength, length + 2)
+    keys.set(bytes.subarray(keyAt, keyAt + keyLength), length + NAMED_KEY_HEADER)
+    length += NAMED_KEY_HEADER + keyLength
+  }
+  return { hashed, keys: new Uint8Array(keys.buffer.slice(0, length) as ArrayBuffer) }
 }
 
 /** Hashes the writes of a batch, `HASHED_WRITE_LENGTH` bytes each. A key of several writes is hashed once. */

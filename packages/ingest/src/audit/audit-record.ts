@@ -33,6 +33,32 @@ export interface AuditFinding {
   readonly candidates: AuditCandidates | null
 }
 
+/** A file with cuts of the state tree: see `CutWriter`. */
+export interface CutsOfVersions {
+  readonly name: string
+  /** Bytes of the file that count. */
+  readonly bytes: number
+  readonly depth: number
+  /** First and last end of a block with a cut. */
+  readonly first: bigint
+  readonly last: bigint
+  /** 1: every end of a block has a cut. Otherwise, the last one of each so many versions has one. */
+  readonly spacing: bigint
+}
+
+/** Files from which proofs at ends of blocks are made. */
+export interface AuditProofs {
+  /** Name of the file with the keys of all audited versions. */
+  readonly keysFile: string
+  readonly keysBytes: number
+  /** Keys with a value at the last audited version. */
+  readonly keys: number
+  /** Bytes that the files may take. */
+  readonly budgetBytes: number
+  /** In the order of their versions. */
+  readonly cuts: readonly CutsOfVersions[]
+}
+
 /** Progress of an audit. */
 export interface AuditRecord {
   /** The store, as `LmdbEngineReader.storeId`. */
@@ -60,12 +86,17 @@ export interface AuditRecord {
   readonly findings: readonly AuditFinding[]
   /** Number of all findings. */
   readonly findingCount: number
+  /** Absent if no files for proofs are kept. */
+  readonly proofs?: AuditProofs | undefined
 }
 
 /** Most findings that a record lists; more are counted. */
 export const MOST_FINDINGS = 64
 const RECORD_FILE = 'audit.json'
-const VERSIONS = new Set(['from', 'version', 'goodVersion', 'goodBefore', 'firstWrong', 'lastWrong', 'goodAfter'])
+const VERSIONS = new Set([
+  ...['from', 'version', 'goodVersion', 'goodBefore', 'firstWrong', 'lastWrong', 'goodAfter'],
+  ...['first', 'last', 'spacing'],
+])
 
 /** Reads the record of an audit in its folder. Undefined if there is none, or it is damaged. */
 export function readAuditRecord(folder: string): AuditRecord | undefined {

@@ -1,18 +1,37 @@
 import { randomBytes } from 'node:crypto'
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { bytesToHexDigits } from '@ledger-state/core'
+import { bytesToHexDigits, isLedgerStateError } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
 import { makeFolderNow, syncFolder } from '@ledger-state/core/files'
 import { branchOf, expectNotTruncated, type LedgerSummary, type StoredWrite } from '@ledger-state/engine'
-import { type LeavesFile, openLeavesFile, openRootRanges, type RootRange, type RootRanges } from '@ledger-state/feed'
+import {
+  type Cut,
+  type KeysFile,
+  type LeavesFile,
+  MOST_PART_DEPTH,
+  openKeysFile,
+  openLeavesFile,
+  openRootRanges,
+  type RangeRoots,
+  type RootRange,
+  type RootRanges,
+} from '@ledger-state/feed'
 import { isOwnKey, STATE_ROOT_KEY } from '@ledger-state/records'
 import { auditDamaged } from '../errors.js'
-import { type AuditFinding, type AuditRecord, readAuditRecord, writeAuditRecord } from './audit-record.js'
+import {
+  type AuditFinding,
+  type AuditProofs,
+  type AuditRecord,
+  type CutsOfVersions,
+  readAuditRecord,
+  writeAuditRecord,
+} from './audit-record.js'
 import { listBlockEnds } from './block-ends.js'
 import { findCandidates, lacksCandidates } from './find-candidates.js'
 import { FindingTracker } from './finding-tracker.js'
 import { GivenRoots } from './given-roots.js'
+import { CutAppender, fitCuts } from './kept-cuts.js'
 import { planRanges } from './plan-ranges.js'
 import { type AuditedEngine, readRangeWrites } from './range-writes.js'
 
@@ -40,6 +59,13 @@ export interface AuditRootsOptions {
   readonly memoryBytes?: number | undefined
   /** Writes of a range. A killed audit continues at the end of its last complete range. */
   readonly rangeWrites?: number | undefined
+  /**
+   * Bytes that files for proofs at ends of blocks may take; 0 removes them. By default, the audit keeps them as an
+   * earlier call did.
+   */
+  readonly proofBytes?: number | undefined
+  /** Keys that a proof reads, in the mean; by default so many that it takes some 30 ms. */
+  readonly proofKeys?: number | undefined
   readonly signal?: AbortSignal | undefined
   /** Waits until the work may go on. It is called after some thousand writes, and before each part of the state. */
   readonly pace?: (() => Promise<void>) | undefined
@@ -47,7 +73,9 @@ export interface AuditRootsOptions {
   readonly onProgress?: ((progress: AuditProgress) => void) | undefined
 }
 
-const LEAVES = /^leaves-\d+-[0-9a-f]+$/
+const FILES = /^(leaves|keys|cuts)-\d+-[0-9a-f]+$/
+/** Keys that a proof reads, in the mean. */
+const PROOF_KEYS = 6_000
 const ALL_KEYS = new Uint8Array(0)
 /** Shares of the work: reading and hashing writes, and replaying them. */
 const READING_SHARE = 0.4
@@ -73,6 +101,10 @@ export async function auditRoots(engine: AuditedEngine, options: AuditRootsOptio
   try {
     const audit = new Audit(engine, options, ranges)
     return await audit.run()
+  } catch (error) {
+    if (!isLedgerStateError(error, 'state_tree_damaged')) throw error
+    removeFiles(options.folder, undefined)
+    throw auditDamaged(options.folder)
   } finally {
     await ranges.close()
   }
@@ -83,13 +115,17 @@ interface FinishedRange {
   readonly range: RootRange
   /** The ledger before its writes were read. */
   readonly ledger: LedgerSummary
+  /** Version of which `ends` are relative. */
+  readonly first: bigint
   readonly ends: Uint32Array
+  /** Depth of the kept cuts; undefined if there are none. */
+  readonly cutDepth: number | undefined
   readonly from: bigint
   readonly version: bigint
   readonly tracker: FindingTracker
   /** Compares the root of a block. */
   readonly take: (block: number, root: Uint8Array) => void
-  readonly before?: { readonly record: AuditRecord; readonly leaves: LeavesFile }
+  readonly before?: { readonly record: AuditRecord; readonly leaves: LeavesFile; readonly keys: KeysFile | undefined }
 }
 
 class Audit {
@@ -98,6 +134,7 @@ class Audit {
   readonly #ranges: RootRanges
   #doneWrites = 0
   #totalWrites = 0
+  #proofBytes = 0
 
   constructor(engine: AuditedEngine, options: AuditRootsOptions, ranges: RootRanges) {
     this.#engine = engine
@@ -108,7 +145,12 @@ class Audit {
   async run(): Promise<AuditRecord> {
     const { folder, target } = this.#options
     let record = this.#usableRecord()
-    removeLeaves(folder, record?.leavesFile)
+    if (record?.proofs && this.#options.proofBytes === 0) {
+      record = { ...record, proofs: undefined }
+      await writeAuditRecord(folder, record)
+    }
+    removeFiles(folder, record)
+    this.#proofBytes = this.#options.proofBytes ?? record?.proofs?.budgetBytes ?? 0
     record ??= await this.#auditBase()
     const plan = await planRanges(this.#engine, record.version, target, this.#options)
     this.#doneWrites = 0
@@ -127,7 +169,27 @@ class Audit {
     if (validUntil(record, ledger) < record.version) return undefined
     const leaves = openLeavesFile(join(folder, record.leavesFile))
     leaves?.close()
-    return leaves?.version === record.version ? record : undefined
+    if (leaves?.version !== record.version) return undefined
+    // Files for proofs are complete from the first audited version on.
+    const isComplete = record.proofs ? this.#hasKeys(record.proofs, record.version) : !this.#options.proofBytes
+    return isComplete ? record : undefined
+  }
+
+  #hasKeys({ keysFile }: AuditProofs, version: bigint): boolean {
+    const keys = openKeysFile(join(this.#options.folder, keysFile))
+    keys?.close()
+    return keys?.version === version
+  }
+
+  /** Depth of the cuts of the next range; undefined if none are kept. */
+  #cutDepth(before: AuditProofs | undefined): number | undefined {
+    if (this.#proofBytes === 0) return undefined
+    const { proofKeys = PROOF_KEYS } = this.#options
+    const parts = Math.max(1, (before?.keys ?? this.#engine.stats.keys) / proofKeys)
+    const last = before?.cuts.at(-1)?.depth
+    const fits = (depth: number) => parts <= 2 ** depth && parts > 2 ** (depth - 2)
+    if (last !== undefined && fits(last)) return last
+    return Math.min(MOST_PART_DEPTH, Math.ceil(Math.log2(parts)))
   }
 
   /** Findings of an earlier audit of the same store that cannot be found again, because their versions are pruned. */
@@ -145,7 +207,8 @@ class Audit {
     const engine = this.#engine
     const ledger = engine.ledger!
     const version = ledger.oldestVersion
-    const range = this.#ranges.begin(undefined, engine.stats.keys)
+    const cutDepth = this.#cutDepth(undefined)
+    const range = this.#ranges.begin(undefined, engine.stats.keys, cutDepth)
     const root = { given: undefined as Uint8Array | undefined }
     try {
       let count = 0
@@ -167,7 +230,8 @@ class Audit {
       const found = { findings, findingCount: findings.length, compared: 0, withoutRoot: 0, goodVersion: null }
       const tracker = new FindingTracker(found)
       const take = (_: number, computed: Uint8Array) => tracker.take(version, computed, root.given)
-      return await this.#commit({ range, ledger, ends: Uint32Array.of(0), from: version, version, tracker, take })
+      const base = { ledger, first: version, ends: Uint32Array.of(0), from: version, version }
+      return await this.#commit({ ...base, range, cutDepth, tracker, take })
     } finally {
       await range.close()
     }
@@ -181,7 +245,9 @@ class Audit {
     const ends = await listBlockEnds(engine, first, last, signal)
     const base = openLeavesFile(join(folder, record.leavesFile))
     if (!base) throw new Error(`${record.leavesFile} is gone: does another audit use the folder ${folder}?`)
-    const range = this.#ranges.begin(base, writes)
+    const cutDepth = this.#cutDepth(record.proofs)
+    const range = this.#ranges.begin(base, writes, cutDepth)
+    const keys = record.proofs && openKeysFile(join(folder, record.proofs.keysFile))
     const given = new GivenRoots()
     try {
       const visit = ({ version, key, isNewKey, value, annotation }: StoredWrite) => {
@@ -200,8 +266,8 @@ class Audit {
       }
       const { from } = record
       const next = await this.#commit({
-        ...{ range, ledger, ends, from, version: last, tracker, take },
-        before: { record, leaves: base },
+        ...{ range, ledger, first, ends, from, version: last, cutDepth, tracker, take },
+        before: { record, leaves: base, keys },
       })
       this.#doneWrites += range.writes
       this.#report(last, 0)
@@ -209,25 +275,52 @@ class Audit {
     } finally {
       await range.close()
       base.close()
+      keys?.close()
     }
   }
 
   /** Replays a range, and makes what it found durable. */
-  async #commit({ range, ledger, ends, from, version, tracker, take, before }: FinishedRange): Promise<AuditRecord> {
+  async #commit(finished: FinishedRange): Promise<AuditRecord> {
+    const { range, ledger, first, ends, from, version, cutDepth, tracker, take, before } = finished
     const { folder, hashSalt } = this.#options
-    const leavesFile = `leaves-${version}-${randomBytes(4).toString('hex')}`
+    const mark = randomBytes(4).toString('hex')
+    const [leavesFile, keysFile] = [`leaves-${version}-${mark}`, `keys-${version}-${mark}`]
     const path = join(folder, leavesFile)
-    const roots = await range.finish(ends, version, path, take, (share) => {
+    const place = { folder, budgetBytes: this.#proofBytes }
+    const oldest = this.#engine.ledger!.oldestVersion
+    const cutsBefore = before?.record.proofs?.cuts.filter((cuts) => cuts.last >= oldest) ?? []
+    const appender = cutDepth === undefined ? undefined : new CutAppender(place, cutDepth, cutsBefore)
+    const keys = appender && { before: before?.keys, path: join(folder, keysFile) }
+    const onRoot = (block: number, root: Uint8Array, cut: Cut) => {
+      take(block, root)
+      const end = first + BigInt(ends[block]!)
+      // The oldest version may be within its block.
+      if (appender && (before || this.#engine.blockAt(end).lastVersion === end)) appender.add(end, cut)
+    }
+    const onPart = (share: number) => {
       this.#report(before?.record.version ?? version, range.writes * (READING_SHARE + (1 - READING_SHARE) * share))
-    })
+    }
+    let roots: RangeRoots
+    let cuts: CutsOfVersions[] = []
+    try {
+      roots = await range.finish(ends, version, { path, keys, onRoot, onPart })
+      cuts = appender?.finish() ?? []
+    } finally {
+      appender?.close()
+    }
     const isDamaged =
       before &&
       (before.leaves.digest() !== before.record.leavesDigest || bytesToHexDigits(roots.before) !== before.record.root)
     if (isDamaged) {
-      removeLeaves(folder, undefined)
+      removeFiles(folder, undefined)
       throw auditDamaged(folder)
     }
     expectNotTruncated(version, ledger, this.#engine.ledger)
+    const keysBytes = roots.keysBytes ?? 0
+    const proofs: AuditProofs | undefined = appender && {
+      ...{ keysFile, keysBytes, keys: roots.keys, budgetBytes: this.#proofBytes },
+      cuts: fitCuts(place, cuts, keysBytes),
+    }
     await syncFolder(folder)
     const record: AuditRecord = {
       storeId: this.#engine.storeId,
@@ -243,9 +336,10 @@ class Audit {
       withoutRoot: tracker.withoutRoot,
       findings: tracker.findings,
       findingCount: tracker.count,
+      proofs,
     }
     await writeAuditRecord(folder, record)
-    removeLeaves(folder, leavesFile)
+    removeFiles(folder, record)
     return record
   }
 
@@ -281,9 +375,14 @@ function validUntil(record: AuditRecord, ledger: LedgerSummary): bigint {
   return valid
 }
 
-/** Removes the files of leaves of ranges that were not finished, and of earlier ones. */
-function removeLeaves(folder: string, kept: string | undefined): void {
+/** Removes the files of ranges that were not finished, and of earlier ones. */
+function removeFiles(folder: string, record: AuditRecord | undefined): void {
+  const kept = new Set([record?.leavesFile, record?.proofs?.keysFile, ...(record?.proofs?.cuts ?? []).map(cutsName)])
   for (const name of readdirSync(folder)) {
-    if (LEAVES.test(name) && name !== kept) rmSync(join(folder, name), { force: true })
+    if (FILES.test(name) && !kept.has(name)) rmSync(join(folder, name), { force: true })
   }
+}
+
+function cutsName({ name }: CutsOfVersions): string {
+  return name
 }

@@ -21,6 +21,14 @@ export const SUBTREE_LEAF = 1
 /** A subtree with several leaves. */
 export const SUBTREE_INNER = 2
 
+/** The path of a key hash within a part. */
+export interface PartPath {
+  /** The siblings below the root of the part, the highest first. */
+  readonly siblings: readonly Uint8Array[]
+  /** Hash of the key of the leaf at its end; undefined if the path ends in an empty subtree. */
+  readonly leaf: Uint8Array | undefined
+}
+
 /**
  * The part of the sparse Merkle tree of a state with all keys whose hashes agree up to a depth, in memory. It is
  * changed block by block: `put` and `remove` change leaves, and `finish` computes the hashes above them. Takes about
@@ -146,6 +154,21 @@ export class PartTree {
     this.#freeLeaves.push(...this.#removedLeaves.splice(0))
     this.#freeInner.push(...this.#removedInner.splice(0))
     this.#change++
+  }
+
+  /** The path of a key hash within the part. No change may be under way. */
+  pathOf(keyHash: Uint8Array): PartPath {
+    const { bytes, words } = this.#arena
+    const hashAt = (at: number) => Uint8Array.from(bytes.subarray(at, at + HASH_LENGTH))
+    const siblings: Uint8Array[] = []
+    let node = this.#root
+    for (let depth = this.#depth; node !== 0 && node < LEAF; depth++) {
+      const isRight = bitOf(keyHash, 0, depth)
+      siblings.push(hashAt(this.#addressOf(words[(isRight ? this.#lefts : this.#rights) + node]!)))
+      node = words[(isRight ? this.#rights : this.#lefts) + node]!
+    }
+    const leaf = node === 0 ? undefined : hashAt(this.#keysAt + HASH_LENGTH * (node & LEAF_INDEX))
+    return { siblings, leaf }
   }
 
   /** All leaves in the order of their key hashes, `SAVED_LEAF_LENGTH` bytes each. */

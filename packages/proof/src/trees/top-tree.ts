@@ -88,6 +88,17 @@ export class TopTree {
     return bytes.subarray(at, at + HASH_LENGTH)
   }
 
+  /** Kind of a node, whose index counts from the left edge of its level. Valid after `root`. */
+  kindAt(level: number, index: number): number {
+    return this.#kinds[2 ** level + index]!
+  }
+
+  /** Hash of a node: a view, valid until the next change. */
+  hashAt(level: number, index: number): Uint8Array {
+    const at = this.#addressOf(2 ** level + index)
+    return this.#arena.bytes.subarray(at, at + HASH_LENGTH)
+  }
+
   #addressOf(node: number): number {
     return this.#nodesAt + HASH_LENGTH * node
   }
