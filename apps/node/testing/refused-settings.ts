@@ -67,6 +67,7 @@ export const REFUSED_TEXTS: Readonly<Record<keyof typeof settings, readonly stri
   checkpointTrees: wholeNumbers(0, 100),
   audit: SWITCHES,
   auditShare: wholeNumbers(1, 100),
+  proofsBudget: wholeNumbers(0, 1_000),
   auditReadiness: SWITCHES,
   treeDir: [TOO_LONG],
   assumeEmptyBase: SWITCHES,

@@ -24,7 +24,7 @@ export {
   type BlockPathFiles,
   type BlockPaths,
   type BlockState,
-  openBlockPaths,
+  createBlockPaths,
   type PathValue,
   type PathWork,
 } from './state-root/block-paths.js'

@@ -12,7 +12,7 @@ export {
   type ForwardOptions,
   type UpstreamChange,
 } from './forward/forward-options.js'
-export type { EndingsAsked, ProofTree, StateProofs } from './operations/parts/state-proofs.js'
+export type { BlockProofs, EndingsAsked, ProofTree, StateProofs } from './operations/parts/state-proofs.js'
 export { parseViewFunction } from './operations/parts/view-request.js'
 export type { ViewFilter, ViewServiceOptions } from './operations/parts/view-rules.js'
 export type { AuditedVersions, LedgerTrust, ReadTrust, SignedState } from './operations/trust.js'

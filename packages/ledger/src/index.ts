@@ -94,7 +94,12 @@ export {
   type FoundPage,
 } from './transactions/found-versions.js'
 export type { FoundProof, NoProof } from './transactions/info-proof.js'
-export { hasWholeTransactions, type LedgerTransaction, wholeTransactionAt } from './transactions/ledger-transaction.js'
+export {
+  hasWholeTransactions,
+  type LedgerTransaction,
+  proveStateOf,
+  wholeTransactionAt,
+} from './transactions/ledger-transaction.js'
 export { readField } from './transactions/read-field.js'
 export { hasTransactions, transactionAt, transactionsSince } from './transactions/transaction-at.js'
 export { listTypeUses, type TypeUse, type TypeUses } from './type-usage/list-type-uses.js'

@@ -66,6 +66,7 @@ export const checkCommand: Command = {
     allRootsOption,
     againOption,
     workDirOption,
+    settings.proofsBudget,
     holdingsOption,
     versionOption,
     settings.network,
@@ -93,6 +94,8 @@ which the value is wrong, and the keys that may have it. docs/trust.md describes
       return
     }
     if (input.get(againOption)) throw usageError('--again starts the audit of --all-roots over')
+    if (input.get(settings.proofsBudget) !== undefined)
+      throw usageError('--proofs-budget is for proofs that --all-roots makes')
     if (input.get(workDirOption) !== undefined) throw usageError('--work-dir is the folder of --all-roots')
     if (input.get(stateRootOption)) {
       await checkStateRoot(place, version, readHashSalt(input))
@@ -147,6 +150,7 @@ async function checkAllRoots(place: StorePlace, input: CommandInput): Promise<vo
     const record = await auditAllRoots(engine, dataDir, {
       folder: input.get(workDirOption) ?? auditFolder(dataDir),
       isAgain: input.get(againOption),
+      proofsBudget: input.get(settings.proofsBudget),
       hashSalt: readHashSalt(input),
       signal: stop.signal,
     })

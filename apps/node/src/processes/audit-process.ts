@@ -18,6 +18,8 @@ export interface AuditProcessSettings {
   readonly dataDir: string
   /** Share of one core that the process takes, from 0 to 1. */
   readonly share: number
+  /** See `AuditAllOptions`. */
+  readonly proofsBudget: number | undefined
   readonly hashSalt: string | undefined
   readonly log: LogSettings
 }
@@ -47,7 +49,7 @@ const PASSING: readonly string[] = [
 ]
 
 async function keepAudited(
-  { dataDir, share, hashSalt, log: logSettings, name }: AuditProcessSettings & { readonly name: string },
+  { dataDir, share, proofsBudget, hashSalt, log: logSettings, name }: AuditProcessSettings & { readonly name: string },
   stop: AbortSignal,
 ): Promise<void> {
   setPriority(NICENESS)
@@ -65,7 +67,7 @@ async function keepAudited(
     while (!stop.aborted) {
       const began = performance.now()
       await pace()
-      await auditOnce(engine, { dataDir, hashSalt, pace, stop, log, said })
+      await auditOnce(engine, { dataDir, proofsBudget, hashSalt, pace, stop, log, said })
       const restMs = Math.max(LOOK_INTERVAL_MS, REST_FACTOR * (performance.now() - began))
       await sleep(restMs, undefined, { signal: stop }).catch(() => {})
     }
@@ -77,6 +79,7 @@ async function keepAudited(
 
 interface Turn {
   readonly dataDir: string
+  readonly proofsBudget: number | undefined
   readonly hashSalt: string | undefined
   readonly pace: () => Promise<void>
   readonly stop: AbortSignal
@@ -85,10 +88,11 @@ interface Turn {
   readonly said: { problem: string; findings: number }
 }
 
-async function auditOnce(engine: LmdbEngineReader, { dataDir, hashSalt, pace, stop, log, said }: Turn): Promise<void> {
+async function auditOnce(engine: LmdbEngineReader, turn: Turn): Promise<void> {
+  const { dataDir, proofsBudget, hashSalt, pace, stop, log, said } = turn
   try {
     const record = await auditAllRoots(engine, dataDir, {
-      ...{ folder: auditFolder(dataDir), hashSalt, pace, signal: stop, threads: 1 },
+      ...{ folder: auditFolder(dataDir), proofsBudget, hashSalt, pace, signal: stop, threads: 1 },
       ...{ memoryBytes: MEMORY_BYTES, rangeWrites: RANGE_WRITES },
       line: loggedProgress((text) => log.info(text)),
     })

@@ -127,7 +127,13 @@ export function nodeSettings(
         : undefined,
     audit:
       input.get(settings.audit) && place.kind === 'folder'
-        ? { dataDir: place.dataDir, share: input.get(settings.auditShare) / 100, hashSalt: readHashSalt(input), log }
+        ? {
+            dataDir: place.dataDir,
+            share: input.get(settings.auditShare) / 100,
+            proofsBudget: input.get(settings.proofsBudget),
+            hashSalt: readHashSalt(input),
+            log,
+          }
         : undefined,
     writer:
       follow === undefined && retain === undefined && window === undefined

@@ -8,6 +8,7 @@ import type { Logger } from 'pino'
 import { auditFoundFault, contradictedStore, trustChanged } from '../errors.js'
 import type { MeasuredStore, ReaderMetrics } from '../observability/reader-metrics.js'
 import { auditFolder, watchAudit } from '../stores/audit-folder.js'
+import { openBlockProofs } from '../stores/block-proofs.js'
 import { type OpenProofs, openProofs } from '../stores/open-proofs.js'
 import { openReader } from '../stores/open-reader.js'
 import { asyncUpToSigned, upToSigned } from '../stores/signed-window.js'
@@ -71,10 +72,12 @@ export async function openServedStore(
   const fault = contradicted && contradictedStore(contradicted)
   if (fault) log.error(fault)
   const servedAs = { isCapped: requireSigned || fault !== undefined, fault, trust, auditReadiness }
-  const proofs = openProofs(engine, treeFolder, log)
+  const folder = auditFolder(nameOfPlace(place))
+  const blocks = engine.kind === 'sync' ? openBlockProofs(engine, folder, log) : undefined
+  const proofs = openProofs(engine, treeFolder, log, blocks)
   const store =
     engine.kind === 'sync'
-      ? serveFolder(engine, servedAs, proofs, watchAudit(engine, auditFolder(nameOfPlace(place))), log, place)
+      ? serveFolder(engine, servedAs, proofs, watchAudit(engine, folder), log, place)
       : serveDatabase(engine, servedAs, proofs, log)
   if (requireSigned && engine.ledger && !store.ledger) {
     log.error(

@@ -18,6 +18,11 @@ export interface AuditAllOptions {
   /** Bounds of memory: see `AuditRootsOptions`. */
   readonly memoryBytes?: number | undefined
   readonly rangeWrites?: number | undefined
+  /**
+   * Disk for proofs at ends of blocks, in percent of the size of the store; 0 for none. By default, proofs are kept as by
+   * the audit before.
+   */
+  readonly proofsBudget?: number | undefined
   readonly signal?: AbortSignal | undefined
   /** Waits until the work may go on; see `AuditRootsOptions`. */
   readonly pace?: (() => Promise<void>) | undefined
@@ -34,7 +39,7 @@ export interface AuditAllOptions {
 export async function auditAllRoots(
   engine: LmdbEngineReader,
   name: string,
-  { hashSalt, line = createProgressLine(process.stderr), ...options }: AuditAllOptions,
+  { hashSalt, proofsBudget, line = createProgressLine(process.stderr), ...options }: AuditAllOptions,
 ): Promise<AuditRecord> {
   const store = await auditedStore(engine)
   if (await store.isSlice()) throw stateRootUnknown.sliceHasNoRoot()
@@ -51,6 +56,7 @@ export async function auditAllRoots(
     return await auditRoots(engine, {
       ...options,
       target,
+      proofBytes: proofsBudget === undefined ? undefined : Math.ceil((engine.stats.fileBytes * proofsBudget) / 100),
       hashSalt: hashSalt ?? decodeCommitMark(store.mark).hashSalt ?? DEFAULT_HASH_SALT,
       onProgress: ({ version, doneWrites, totalWrites }) =>
         line.update((seconds) => {

@@ -3,6 +3,7 @@ import { listStateTrees, openStateTree, type StateTree } from '@ledger-state/fee
 import type { StateProofs } from '@ledger-state/http'
 import { readEpochChangeRange } from '@ledger-state/ingest'
 import type { Logger } from 'pino'
+import type { OpenBlockProofs } from './block-proofs.js'
 
 /** Time for which the list of the trees in a folder is reused. */
 const LIST_AGE_MS = 1_000
@@ -15,11 +16,13 @@ export interface OpenProofs extends StateProofs {
 /**
  * Opens the trees of a folder, including those that are made later.
  * @param folder undefined if the store has none
+ * @param blocks proofs at ends of blocks; undefined if there are none
  */
 export function openProofs(
   engine: StateEngineReader | AsyncStateReader,
   folder: string | undefined,
   log: Pick<Logger, 'error'>,
+  blocks?: OpenBlockProofs,
 ): OpenProofs {
   const trees = new Map<bigint, StateTree>()
   let versions: readonly bigint[] = []
@@ -52,7 +55,7 @@ export function openProofs(
   return {
     get hashSalt() {
       look()
-      return versions[0] === undefined ? undefined : trees.get(versions[0])!.hashSalt
+      return versions[0] === undefined ? blocks?.current()?.hashSalt : trees.get(versions[0])!.hashSalt
     },
     get versions() {
       look()
@@ -62,10 +65,14 @@ export function openProofs(
       look()
       return trees.get(version)
     },
+    get blocks() {
+      return blocks?.current()
+    },
     endings: (asked) => readEpochChangeRange(engine, asked),
     close() {
       for (const tree of trees.values()) tree.close()
       trees.clear()
+      blocks?.close()
     },
   }
 }

@@ -39,7 +39,6 @@ export interface PathWork {
 
 /** Files from which the paths of keys at ends of blocks are computed. */
 export interface BlockPathFiles {
-  readonly folder: string
   /** Name of the file with the keys. */
   readonly keysFile: string
   /** Number of keys with a value in the newest state, from which memory is foreseen. */
@@ -63,6 +62,12 @@ export interface BlockState {
 
 /** Paths of keys in the trees of the state at ends of blocks. Trees are not kept: a path is computed from a cut and values. */
 export interface BlockPaths {
+  /**
+   * Uses these files from now on. Those that were in use and are named again stay open.
+   * @returns whether all of them were there; if not, the earlier ones stay in use
+   * @throws `state_tree_damaged`
+   */
+  use(files: BlockPathFiles): boolean
   /** The newest end of a block up to a version that has paths. @throws `state_tree_damaged` */
   endUpTo(version: bigint): bigint | undefined
   /** The oldest such end above a version. @throws `state_tree_damaged` */
@@ -77,27 +82,14 @@ export interface BlockPaths {
   close(): void
 }
 
-/**
- * Opens files that an audit wrote. Undefined if one of them is gone.
- * @throws `state_tree_damaged`
- */
-export function openBlockPaths(files: BlockPathFiles, hashSalt: string): BlockPaths | undefined {
-  const opened: { close(): void }[] = []
-  try {
-    const keys = openKeysFile(join(files.folder, files.keysFile))
-    if (keys) opened.push(keys)
-    const cuts = files.cuts.map(({ name, bytes }) => {
-      const file = openCutFile(join(files.folder, name), bytes)
-      if (file) opened.push(file)
-      return file
-    })
-    if (keys && cuts.every((file) => file !== undefined)) return new OpenBlockPaths(files, keys, cuts, hashSalt)
-  } catch (error) {
-    for (const file of opened) file.close()
-    throw error
-  }
-  for (const file of opened) file.close()
-  return undefined
+/** Creates the paths of a ledger, which have no files at first. @param folder where the files are */
+export function createBlockPaths(folder: string, hashSalt: string): BlockPaths {
+  return new OpenBlockPaths(folder, hashSalt)
+}
+
+interface OpenCuts {
+  readonly bytes: number
+  readonly file: CutFile
 }
 
 /** A subtree at the depth of a cut, with its leaves. */
@@ -107,19 +99,46 @@ interface Part {
 }
 
 class OpenBlockPaths implements BlockPaths {
-  readonly #files: BlockPathFiles
-  readonly #keys: KeysFile
-  readonly #cuts: readonly CutFile[]
+  readonly #folder: string
   readonly #hasher: LedgerHasher
   readonly #hashes: HashBatch
   readonly #parts = new SizedCache<Part>(KEPT_BYTES, KEPT_BYTES / 2)
+  #keys: KeysFile | undefined
+  #keyCount = 0
+  #open = new Map<string, OpenCuts>()
+  /** The open files in the order of their versions. */
+  #cuts: readonly CutFile[] = []
 
-  constructor(files: BlockPathFiles, keys: KeysFile, cuts: readonly CutFile[], hashSalt: string) {
-    this.#files = files
-    this.#keys = keys
-    this.#cuts = cuts
+  constructor(folder: string, hashSalt: string) {
+    this.#folder = folder
     this.#hasher = new LedgerHasher(hashSalt)
     this.#hashes = new HashBatch(this.#hasher)
+  }
+
+  use({ keysFile, keys: keyCount, cuts }: BlockPathFiles): boolean {
+    const fresh: { close(): void }[] = []
+    const open = new Map<string, OpenCuts>()
+    try {
+      const keys = openKeysFile(join(this.#folder, keysFile))
+      if (keys) fresh.push(keys)
+      for (const { name, bytes } of cuts) {
+        const before = this.#open.get(name)
+        const isKept = before?.bytes === bytes
+        const file = isKept ? before.file : openCutFile(join(this.#folder, name), bytes)
+        if (!file) break
+        if (!isKept) fresh.push(file)
+        open.set(name, { bytes, file })
+      }
+      if (!keys || open.size < cuts.length) {
+        for (const file of fresh) file.close()
+        return false
+      }
+      this.#replace(keys, keyCount, open)
+      return true
+    } catch (error) {
+      for (const file of fresh) file.close()
+      throw error
+    }
   }
 
   endUpTo(version: bigint): bigint | undefined {
@@ -157,8 +176,17 @@ class OpenBlockPaths implements BlockPaths {
   }
 
   close(): void {
-    this.#keys.close()
-    for (const file of this.#cuts) file.close()
+    this.#replace(undefined, 0, new Map())
+  }
+
+  /** Takes files into use, and closes the others: no path under way reads from them, as it has read all it needs. */
+  #replace(keys: KeysFile | undefined, keyCount: number, open: Map<string, OpenCuts>): void {
+    this.#keys?.close()
+    for (const [name, { file }] of this.#open) if (open.get(name)?.file !== file) file.close()
+    this.#keys = keys
+    this.#keyCount = keyCount
+    this.#open = open
+    this.#cuts = Array.from(open.values(), ({ file }) => file)
   }
 
   async #pathInPart(state: BlockState, { cut, part, keyHash, siblings }: PartPlace, work: PathWork) {
@@ -172,8 +200,10 @@ class OpenBlockPaths implements BlockPaths {
   async #partAt(state: BlockState, cut: StoredCut, part: number, work: PathWork): Promise<Part> {
     const name = `${state.version} ${part} ${cut.depth}`
     const kept = this.#parts.get(name)
-    if (kept) return kept
-    work.hold(TREE_BYTES + (this.#files.keys / 2 ** cut.depth) * MAKING_BYTES)
+    const root = cut.roots.subarray(part * HASH_LENGTH, (part + 1) * HASH_LENGTH)
+    // After a truncation, another state may have the number of the version.
+    if (kept && compareBytes(kept.tree.root, root) === 0) return kept
+    work.hold(TREE_BYTES + (this.#keyCount / 2 ** cut.depth) * MAKING_BYTES)
     const made = await this.#makePart(state, cut, part, work)
     this.#parts.set(name, made, TREE_BYTES + made.leaves.length * LEAF_BYTES)
     return made
@@ -193,13 +223,13 @@ class OpenBlockPaths implements BlockPaths {
     tree.finish()
     const root = cut.roots.subarray(part * HASH_LENGTH, (part + 1) * HASH_LENGTH)
     if (compareBytes(tree.root, root) !== 0) {
-      throw badStateTree(this.#files.folder, `the values of version ${state.version} have another root`)
+      throw badStateTree(this.#folder, `the values of version ${state.version} have another root`)
     }
     return { tree, leaves }
   }
 
   async #keysOf(part: number, depth: number, turn: () => Promise<unknown>): Promise<Uint8Array[]> {
-    const { lists, lengths } = this.#keys.read(part, depth)
+    const { lists, lengths } = this.#keys!.read(part, depth)
     const names: Uint8Array[] = []
     let [at, next] = [0, KEYS_AT_ONCE * 8]
     for (const length of lengths) {
@@ -216,7 +246,7 @@ class OpenBlockPaths implements BlockPaths {
     try {
       return keysOfList(list)
     } catch (error) {
-      throw badStateTree(this.#files.folder, error)
+      throw badStateTree(this.#folder, error)
     }
   }
 

@@ -40,6 +40,7 @@ describe('GET /v1/-/trust', () => {
       audited_from_version: null,
       audit_findings: null,
       proof_versions: [],
+      proof_blocks: null,
       hash_salt: null,
     })
   })

@@ -1,7 +1,7 @@
 import type { LedgerSummary } from '@ledger-state/engine'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
-import type { Operation } from './parts/operation.js'
-import type { StateProofs } from './parts/state-proofs.js'
+import { newestProvableEnd } from './parts/block-proofs.js'
+import type { Operation, OperationRequest } from './parts/operation.js'
 
 /** The part of the served ledger that validators signed. */
 export interface SignedState {
@@ -74,6 +74,7 @@ export function createTrustOperation(readTrust: ReadTrust = () => NOTHING, netwo
           'audited_from_version',
           'audit_findings',
           'proof_versions',
+          'proof_blocks',
           'hash_salt',
         ],
         properties: {
@@ -98,7 +99,22 @@ export function createTrustOperation(readTrust: ReadTrust = () => NOTHING, netwo
           proof_versions: {
             type: 'array',
             items: { $ref: '#/components/schemas/U64' },
-            description: 'The signed checkpoints, newest first: the versions at which `proof=true` gives proofs.',
+            description:
+              'Versions at which `proof=true` gives proofs, newest first: the signed checkpoints with a tree, and the newest of `proof_blocks`.',
+          },
+          proof_blocks: {
+            description: 'Versions between which ends of blocks have proofs, too; null if none do.',
+            oneOf: [
+              {
+                type: 'object',
+                required: ['first_version', 'last_version'],
+                properties: {
+                  first_version: { $ref: '#/components/schemas/U64' },
+                  last_version: { $ref: '#/components/schemas/U64' },
+                },
+              },
+              { type: 'null' },
+            ],
           },
           hash_salt: { type: ['string', 'null'], description: 'The prefix of the names of the hashes in a proof.' },
         },
@@ -125,7 +141,7 @@ export function createTrustOperation(readTrust: ReadTrust = () => NOTHING, netwo
         audited_version: text(audited?.version),
         audited_from_version: text(audited?.from),
         audit_findings: audited?.findings ?? null,
-        proof_versions: provenVersions(request.proofs, ledger).map(String),
+        ...provenVersions(request, ledger),
         hash_salt: request.proofs?.hashSalt ?? null,
       })
       return { ledger, contentType: CONTENT_TYPE.json, body }
@@ -134,6 +150,16 @@ export function createTrustOperation(readTrust: ReadTrust = () => NOTHING, netwo
 }
 
 /** Versions with proofs, limited to those that can be read. */
-function provenVersions(proofs: StateProofs | undefined, { oldestVersion, latestVersion }: LedgerSummary): bigint[] {
-  return (proofs?.versions ?? []).filter((version) => version >= oldestVersion && version <= latestVersion)
+function provenVersions(
+  request: Pick<OperationRequest, 'ledger' | 'proofs'>,
+  { oldestVersion, latestVersion }: LedgerSummary,
+) {
+  const { proofs } = request
+  const trees = (proofs?.versions ?? []).filter((version) => version >= oldestVersion && version <= latestVersion)
+  const last = proofs && newestProvableEnd(request, proofs)
+  const first = proofs?.blocks?.endAfter(oldestVersion - 1n)
+  const isRange = first !== undefined && last !== undefined && first <= last
+  const versions = isRange && !trees.includes(last) ? [...trees, last].sort((a, b) => (a > b ? -1 : 1)) : trees
+  const blocks = isRange ? { first_version: String(first), last_version: String(last) } : null
+  return { proof_versions: versions.map(String), proof_blocks: blocks }
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bytesToHexDigits, hexToBytes, type KeyedEntry, type VersionWrites, type Write } from '@ledger-state/core'
-import { computeStateRoot, openBlockPaths } from '@ledger-state/feed'
+import { computeStateRoot, createBlockPaths } from '@ledger-state/feed'
 import { LedgerHasher, rootOfStatePath, SPARSE_MERKLE_PLACEHOLDER, type StatePath } from '@ledger-state/proof'
 import { annotationToNote, isOwnKey, noteToAnnotation, STATE_ROOT_KEY } from '@ledger-state/records'
 import { openStateEngine, openStateEngineReader, type StateEngine } from '@ledger-state/state-engine'
@@ -109,8 +109,11 @@ function audit(engine: StateEngine, auditFolder: string, options: Partial<AuditR
   return auditRoots(engine, { folder: auditFolder, ...settings, ...options })
 }
 
-const openPaths = (auditFolder: string, record: AuditRecord) =>
-  openBlockPaths({ folder: auditFolder, ...record.proofs! }, SALT)!
+function openPaths(auditFolder: string, record: AuditRecord) {
+  const paths = createBlockPaths(auditFolder, SALT)
+  expect(paths.use(record.proofs!)).toBe(true)
+  return paths
+}
 
 const work = { turn: async () => {}, hold: () => {} }
 
@@ -250,6 +253,10 @@ describe(`proofs at ends of blocks (TEST_SEED=${testSeed()})`, () => {
     const key = hexToBytes(`0x${[...ledger.keys][0]!}`)
     const path = await early.pathOf({ version, read: (one) => view.getEntry(one) }, key, work)
     expectProof(ledger.engine, version, key, path!, rootAt(ledger.engine, version))
+    // Its next look finds that they are gone, and then the new ones.
+    expect(early.use(before.proofs!)).toBe(false)
+    expect(early.use(pruned.proofs!)).toBe(true)
+    expect(early.endUpTo(pruned.version)).toBe(pruned.version)
     early.close()
     await reader.close()
   })

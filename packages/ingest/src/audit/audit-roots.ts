@@ -185,7 +185,7 @@ class Audit {
   #cutDepth(before: AuditProofs | undefined): number | undefined {
     if (this.#proofBytes === 0) return undefined
     const { proofKeys = PROOF_KEYS } = this.#options
-    const parts = Math.max(1, (before?.keys ?? this.#engine.stats.keys) / proofKeys)
+    const parts = Math.max(1, Math.max(before?.keys ?? 0, this.#engine.stats.keys) / proofKeys)
     const last = before?.cuts.at(-1)?.depth
     const fits = (depth: number) => parts <= 2 ** depth && parts > 2 ** (depth - 2)
     if (last !== undefined && fits(last)) return last

@@ -41,6 +41,12 @@ export function findInfoProof(
   return { kind: 'proven', proof: { version, transactionInfo, siblings, ledgerInfo: checkpoint.ledgerInfo } }
 }
 
+/** The signed checkpoint of a version itself, which leads to the state of the version without any transaction. */
+export function signedCheckpointAt(state: LedgerState, version: bigint): SignedCheckpoint | undefined {
+  const checkpoint = checkpointAfter(state, version)
+  return checkpoint?.version === version ? checkpoint : undefined
+}
+
 function checkpointAfter({ source, version: last }: LedgerState, first: bigint): SignedCheckpoint | undefined {
   let read = 0
   for (const { value } of source.reader.history(CHECKPOINT_KEY, { first, last, order: 'asc' })) {

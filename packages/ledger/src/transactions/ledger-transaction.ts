@@ -1,12 +1,12 @@
 import { ByteReader, isLedgerStateError } from '@ledger-state/core'
-import type { EventProof, LedgerHasher, TransactionProof } from '@ledger-state/proof'
+import type { EventProof, LedgerHasher, SignedCheckpoint, TransactionProof } from '@ledger-state/proof'
 import { checkEventProof, checkTransactionProof } from '@ledger-state/proof'
 import { eventPath, readTransaction } from '@ledger-state/proof/transactions'
 import { withValues } from '@ledger-state/records'
 import { outlineToInfo, type StoredTransaction } from '@ledger-state/records/transaction-blocks'
 import { storedDataInvalid } from '../errors.js'
 import type { LedgerState } from '../state/ledger-state.js'
-import { type FoundProof, findInfoProof } from './info-proof.js'
+import { type FoundProof, findInfoProof, signedCheckpointAt } from './info-proof.js'
 import type { RenderContext } from './render/render-context.js'
 import { type CompleteTransaction, transactionToJson } from './render/transaction.js'
 import { transactionToBcs } from './render/transaction-to-bcs.js'
@@ -92,6 +92,21 @@ export function proveEvent(
   const proof = { event, index, siblings, infoProof: found.proof, epochEndings: [] }
   if (!state.source.loading?.isLacking) checkEventProof(hasher, proof)
   return { kind: 'proven', proof }
+}
+
+/**
+ * The proof that a signed ledger info commits to the transaction info of a version, which has the root of the state if
+ * the version ends a block.
+ * @param state the newest state: later versions lead from the version to signatures
+ * @throws as `LedgerTransaction.prove`
+ */
+export function proveStateOf(state: LedgerState, version: bigint): FoundProof<SignedCheckpoint> {
+  const own = signedCheckpointAt(state, version)
+  if (own) return { kind: 'proven', proof: own }
+  const stored = state.transactions.storedAt(version)
+  if (!stored) return { kind: 'path_not_kept' }
+  const { info } = completeTransaction(state, version, stored)
+  return findInfoProof(state, version, info, hasherOf(state, version))
 }
 
 /**

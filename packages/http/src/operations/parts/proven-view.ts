@@ -65,7 +65,7 @@ export function proveView(
 async function proveValues(
   request: OperationRequest,
   state: LedgerState,
-  { proofs, tree }: ProofSource,
+  source: ProofSource,
   { keys }: ReadTrace,
   format: OutputFormat,
   turn: TurnBudget,
@@ -78,11 +78,11 @@ async function proveValues(
     bytes += stateKey.length + (stateValue?.length ?? 0)
     if (bytes > MOST_VALUE_BYTES) throw invalidParameter.viewProofTooLarge(MOST_VALUE_BYTES)
     request.hold(BYTES_PER_BYTE[format] * (stateKey.length + (stateValue?.length ?? 0)))
-    proven.push({ stateKey, stateValue, path: tree.pathOf(stateKey) })
+    proven.push({ stateKey, stateValue, path: await source.pathOf(stateKey) })
   }
   if (turn.isSpent) await turn.nextTurn()
-  const hasher = new LedgerHasher(proofs.hashSalt)
-  const proof = joinValues(hasher, tree.checkpoint, proven)
+  const hasher = new LedgerHasher(source.proofs.hashSalt)
+  const proof = joinValues(hasher, source.checkpoint, proven)
   checkValuesProof(hasher, proof)
   return proof
 }

@@ -10,6 +10,31 @@ export interface ProofTree {
   pathOf(stateKey: Uint8Array): StatePath
 }
 
+/** Values of a version of the state, under keys in database form. */
+export interface ProvenState {
+  readonly version: bigint
+  read(key: Uint8Array): { readonly value: Uint8Array; readonly annotation?: Uint8Array | undefined } | undefined
+}
+
+/** Paths of keys at ends of blocks that have no tree: they are computed from the values of the version. */
+export interface BlockProofs {
+  /** The word before the name of each hash. */
+  readonly hashSalt: string
+  /** The newest end of a block up to a version that has paths. */
+  endUpTo(version: bigint): bigint | undefined
+  /** The oldest such end above a version. */
+  endAfter(version: bigint): bigint | undefined
+  /**
+   * The path of a state key; undefined if the version is no such end.
+   * @param work `turn` is called between steps of a few milliseconds, `hold` with bytes before they are allocated
+   */
+  pathOf(
+    state: ProvenState,
+    stateKey: Uint8Array,
+    work: { turn(): Promise<unknown>; hold(bytes: number): void },
+  ): Promise<StatePath | undefined>
+}
+
 /** Range of the ends of epochs that are asked for. */
 export interface EndingsAsked {
   /** Version of the first ending; undefined for the oldest that is kept. */
@@ -28,6 +53,8 @@ export interface StateProofs {
   readonly versions: readonly bigint[]
   /** The tree of a version; undefined if there is none. */
   at(version: bigint): ProofTree | undefined
+  /** Proofs at ends of blocks; undefined if there are none. */
+  readonly blocks?: BlockProofs | undefined
   /** Signed ledger infos that end epochs, in order. Undefined if no kept epoch ends at the version. */
   endings(asked: EndingsAsked): Promise<readonly Uint8Array[] | undefined>
 }

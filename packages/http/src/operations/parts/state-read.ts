@@ -5,6 +5,8 @@ import {
   type InfoProof,
   LedgerHasher,
   readLedgerInfo,
+  type SignedCheckpoint,
+  type StatePath,
   type StateProof,
   stateProofToJson,
   versionOfWaypoint,
@@ -12,13 +14,14 @@ import {
 } from '@ledger-state/proof'
 import { readSlice } from '@ledger-state/slices'
 import { encodeStateValue } from '@ledger-state/type-tag'
-import { invalidParameter, invalidRequest, outputDisabled, proofNotKept } from '../../errors.js'
+import { invalidParameter, invalidRequest, outputDisabled } from '../../errors.js'
 import type { JsonSchema } from '../../formats/json-schema.js'
 import { acceptsOnlyJson, chooseFormat } from '../../protocol/accept.js'
 import { CONTENT_TYPE, type OutputFormat } from '../../protocol/media-types.js'
+import { expectProvableEnd } from './block-proofs.js'
 import type { Answer, OperationRequest, Parameter } from './operation.js'
 import { parameterOf } from './request-parts.js'
-import type { ProofTree, StateProofs } from './state-proofs.js'
+import type { StateProofs } from './state-proofs.js'
 import { MAX_ENDING_BYTES } from './state-proofs.js'
 
 /** Parameters that ask for a proof. */
@@ -27,7 +30,7 @@ export const PROOF_PARAMETERS: readonly Parameter[] = [
     name: 'proof',
     in: 'query',
     description:
-      'With `true` the answer is `{value, proof}`: the value, or null if there is none, and its proof from the signatures of validators. Proofs exist only at signed checkpoints, which `GET /v1/-/trust` lists as `proof_versions`: give one of them as `ledger_version`.',
+      'With `true` the answer is `{value, proof}`: the value, or null if there is none, and its proof from the signatures of validators. Proofs exist at signed checkpoints, which `GET /v1/-/trust` lists as `proof_versions`, and at ends of blocks if the node keeps what they need (`proof_blocks`): give one of them as `ledger_version`.',
     schema: { type: 'boolean' },
   },
   {
@@ -123,7 +126,7 @@ const NOT_THERE = [
 
 /**
  * Answers a read, with a proof if one is asked for.
- * @throws `proof_not_kept` if the version has no tree, `invalid_parameter` if no version has one
+ * @throws `proof_not_kept` if the version has no proofs, `invalid_parameter` if no version has
  */
 export function answerRead(
   request: OperationRequest,
@@ -146,30 +149,40 @@ function answerWithProof(
   const state = request.pin(asked)
   const source = expectProofSource(request, state)
   const value = ifThere(() => read(state))
-  const proof = proveKey(source, keyOf(state), state)
   const toAnswer = (whole: StateProof): Answer => {
     const body = format === 'json' ? toJson(value, whole) : toBcs(value, whole)
     return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body }
   }
-  if (from === undefined) return toAnswer(proof)
-  return withEndings(request, source, from, proof).then(toAnswer)
+  const stateKey = keyOf(state)
+  const path = source.pathOf(stateKey)
+  if (path instanceof Promise || from !== undefined) {
+    const prove = async () => proveKey(source, await path, stateKey, state)
+    return prove()
+      .then((proof) => withEndings(request, source, from, proof))
+      .then(toAnswer)
+  }
+  return toAnswer(proveKey(source, path, stateKey, state))
 }
 
 /** The source of the proofs of one state. */
 export interface ProofSource {
   readonly proofs: StateProofs
-  readonly tree: ProofTree
+  readonly checkpoint: SignedCheckpoint
+  /** The path of a state key in database form: at once from a tree, later if it is computed. */
+  pathOf(stateKey: Uint8Array): StatePath | Promise<StatePath>
 }
 
 /**
  * The source of proofs of a state.
  * @throws `proof_not_kept` if only other versions have one; `invalid_parameter` if none has
  */
-export function expectProofSource({ proofs }: OperationRequest, state: LedgerState): ProofSource {
+export function expectProofSource(request: OperationRequest, state: LedgerState): ProofSource {
+  const { proofs } = request
   const tree = proofs?.at(state.version)
-  if (proofs && tree) return { proofs, tree }
-  const versions = proofs?.versions ?? []
-  if (versions.length > 0) throw proofNotKept.ofState(state.version, nearest(versions, state.version))
+  if (proofs && tree) return { proofs, checkpoint: tree.checkpoint, pathOf: (stateKey) => tree.pathOf(stateKey) }
+  if (proofs && (proofs.versions.length > 0 || proofs.blocks)) {
+    return { proofs, ...expectProvableEnd(request, proofs, state) }
+  }
   throw readSlice(state.view) ? invalidParameter.noProofsOfSlice() : invalidParameter.noProofsKept()
 }
 
@@ -179,29 +192,23 @@ export function expectProofSource({ proofs }: OperationRequest, state: LedgerSta
  */
 export async function withEndings<P extends object>(
   request: OperationRequest,
-  { proofs, tree }: ProofSource,
+  { proofs, checkpoint }: ProofSource,
   from: bigint | undefined,
   proof: P,
 ): Promise<P> {
   if (from === undefined) return proof
   request.hold(MAX_ENDING_BYTES)
-  return { ...proof, epochEndings: await endingsFrom(proofs, tree.checkpoint, from) }
-}
-
-function nearest(versions: readonly bigint[], version: bigint): bigint {
-  const distance = (one: bigint) => (one > version ? one - version : version - one)
-  return versions.reduce((best, one) => (distance(one) < distance(best) ? one : best))
+  return { ...proof, epochEndings: await endingsFrom(proofs, checkpoint, from) }
 }
 
 /** Proves a key. A proof that does not hold, by a fault of the store or of the tree, is never sent. */
-function proveKey({ proofs, tree }: ProofSource, stateKey: Uint8Array, state: LedgerState): StateProof {
-  const proof = {
-    stateKey,
-    stateValue: storedValueOf(state, stateKey),
-    path: tree.pathOf(stateKey),
-    checkpoint: tree.checkpoint,
-    epochEndings: [],
-  }
+function proveKey(
+  { proofs, checkpoint }: ProofSource,
+  path: StatePath,
+  stateKey: Uint8Array,
+  state: LedgerState,
+): StateProof {
+  const proof = { stateKey, stateValue: storedValueOf(state, stateKey), path, checkpoint, epochEndings: [] }
   checkStateProof(new LedgerHasher(proofs.hashSalt), proof)
   return proof
 }

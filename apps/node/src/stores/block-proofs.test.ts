@@ -1,0 +1,200 @@
+// Proofs at ends of blocks, from a store that was filled and audited by the program to a verified answer.
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { ByteWriter, bytesToHex, parseAddress, type Write } from '@ledger-state/core'
+import { computeStateRoot } from '@ledger-state/feed'
+import { madeCheckpoint } from '@ledger-state/feed/testing/made-checkpoint'
+import { SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
+import { signedLedgerInfo, validatorsOf, waypointHash, writeEndings } from '@ledger-state/feed/testing/synthetic-epochs'
+import { createRequestListener } from '@ledger-state/http'
+import { createLedger } from '@ledger-state/ledger'
+import { checkStateProof, jsonToStateProof, LedgerHasher, type StateProof } from '@ledger-state/proof'
+import { CHECKPOINT_KEY, checkpointToBytes, STATE_ROOT_KEY } from '@ledger-state/records'
+import { type LmdbEngineReader, openStateEngine, openStateEngineReader } from '@ledger-state/state-engine'
+import { moduleKey, parseStructTag, resourceGroupKey, resourceKey, tableItemKey } from '@ledger-state/type-tag'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { CommandBed } from '../../testing/command-bed.ts'
+import { auditAllRoots } from './audit-all-roots.js'
+import { auditFolder } from './audit-folder.js'
+import { openBlockProofs } from './block-proofs.js'
+import { openProofs } from './open-proofs.js'
+
+const hasher = new LedgerHasher()
+const log = { error: (text: string) => expect(text).toBe('no error') }
+let bed: CommandBed
+const closers: (() => unknown)[] = []
+beforeEach(() => {
+  bed = new CommandBed()
+})
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close()
+  bed.close()
+})
+
+interface Served {
+  readonly engine: LmdbEngineReader
+  ask(path: string, body?: unknown): Promise<{ readonly status: number; readonly json: Record<string, unknown> }>
+}
+
+/** Serves a store of the bed as a reader process does. */
+async function serve(name: string): Promise<Served> {
+  const engine = openStateEngineReader({ path: bed.at(name) })
+  const blocks = openBlockProofs(engine, auditFolder(bed.at(name)), log)
+  const proofs = openProofs(engine, bed.at(name), log, blocks)
+  const ledger = createLedger(engine)
+  const server: Server = createServer(
+    createRequestListener({ ledger, proofs, maxEventLoopDelayMs: Number.POSITIVE_INFINITY }),
+  )
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  closers.push(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+    proofs.close()
+    await engine.close()
+  })
+  const { port } = server.address() as AddressInfo
+  return {
+    engine,
+    async ask(path, body) {
+      const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+      const headers = { accept: 'application/json', 'content-type': 'application/json' }
+      const answer = await fetch(`http://127.0.0.1:${port}/v1${path}`, { ...sent, headers })
+      return { status: answer.status, json: (await answer.json()) as Record<string, unknown> }
+    },
+  }
+}
+
+/** BCS of a state key in database form. */
+function toBcs(key: Uint8Array): string {
+  if (key[0] === 0) return bytesToHex(key)
+  const head = key[0] === 1 ? 33 : 1
+  return bytesToHex(new ByteWriter().bytes(key.subarray(0, head)).byteString(key.subarray(head)).toBytes())
+}
+
+/** Reads a state value with its proof, which must hold. */
+async function provenValue({ ask }: Served, version: bigint, key: Uint8Array): Promise<StateProof> {
+  const path = `/experimental/state_values/raw?ledger_version=${version}&proof=true`
+  const { status, json } = await ask(path, { key: toBcs(key) })
+  expect([status, json]).toEqual([200, expect.any(Object)])
+  const proof = jsonToStateProof(json.proof)
+  checkStateProof(hasher, proof)
+  expect(proof.checkpoint.version).toBe(version)
+  expect(json.value).toBe(proof.stateValue ? bytesToHex(proof.stateValue) : null)
+  return proof
+}
+
+describe('proofs at ends of blocks', () => {
+  it('exist at each one that a signature covers; elsewhere the answer names the nearest', async () => {
+    const chain = new SyntheticChain({ signers: true, blocks: 22 })
+    writeBackup(chain, bed.at('backup'), { chunk: 30 })
+    writeEndings(bed.at('backup'), chain.endings().map(signedLedgerInfo))
+    const waypoint = `0:${waypointHash(chain.endings()[0]!)}`
+    const options = ['--waypoint', waypoint, '--keep-transactions', 'whole', '--checkpoint-trees', '0']
+    expect(bed.ingest('backup', 'store', ...options)).toMatchObject({ status: 0 })
+    const store = ['--data-dir', 'store']
+    const served = await serve('store')
+    const read = `/experimental/state_values/raw?proof=true`
+    const absent = tableItemKey(parseAddress('0xabc'), Uint8Array.of(255))
+    const refused = await served.ask(read, { key: toBcs(absent) })
+    expect(refused).toMatchObject({ status: 400, json: { message: expect.stringContaining('proof') } })
+    expect(bed.run('check', '--all-roots', '--proofs-budget', '1000', ...store)).toMatchObject({ status: 0 })
+    const later = await serve('store')
+    const last = chain.latestVersion
+    const ends = chain.expected.flatMap(({ version }) =>
+      version === last || chain.expected[Number(version) + 1]!.block ? [version] : [],
+    )
+    const { json: trust } = await later.ask('/-/trust')
+    expect(trust).toMatchObject({
+      proof_versions: [String(last)],
+      proof_blocks: { first_version: '0', last_version: String(last) },
+      hash_salt: 'APTOS::',
+    })
+    // The chain also has made-up paths, which the API takes for no state keys.
+    const keys = chain
+      .stateLeaves(Number(last))
+      .map(({ key }) => key)
+      .filter((key) => key[0] === 1 || key[32] === 1)
+    for (const [index, version] of ends.entries()) {
+      const there = new Map(chain.stateLeaves(Number(version)).map((item) => [bytesToHex(item.key), item.stateValue]))
+      // Some of the keys at each end, all of them over the ends.
+      const asked = keys.filter((_, at) => at % ends.length === index || at % 7 === index % 7)
+      for (const key of [...asked, absent]) {
+        const { stateValue, checkpoint } = await provenValue(later, version, key)
+        const expected = there.get(bytesToHex(key))
+        expect(stateValue && bytesToHex(stateValue)).toBe(expected && bytesToHex(expected))
+        // The info has the root that the chain computes by itself.
+        expect(bytesToHex(checkpoint.transactionInfo)).toContain(bytesToHex(chain.stateRoot(Number(version))).slice(2))
+      }
+    }
+    for (let version = 0n; version <= last; version++) {
+      if (ends.includes(version)) continue
+      const { status, json } = await later.ask(`${read}&ledger_version=${version}`, { key: toBcs(absent) })
+      const distances = ends.map((end) => Math.abs(Number(end - version)))
+      const nearest = Number(json.nearest_proof_version)
+      expect([status, Math.abs(nearest - Number(version))]).toEqual([410, Math.min(...distances)])
+    }
+  })
+
+  it('prove resources, members of groups, items, modules and balances, there or not', async () => {
+    const home = parseAddress('0xcafe')
+    const tag = (text: string) => parseStructTag(text)
+    const coinStore = tag('0x1::coin::CoinStore<0x1::aptos_coin::AptosCoin>')
+    const group = tag('0x1::object::ObjectGroup')
+    const primary = parseAddress('0x57')
+    const groupBytes = new ByteWriter().uleb128(1)
+    const keys = {
+      resource: resourceKey(home, tag('0xcafe::game::Score')),
+      group: resourceGroupKey(home, group),
+      item: tableItemKey(home, Uint8Array.of(1, 2)),
+      module: moduleKey(home, 'game'),
+      coins: resourceKey(home, coinStore),
+      primaryStore: resourceGroupKey(primary, group),
+    }
+    const engine = openStateEngine({ path: bed.at('made'), durability: 'none' })
+    const history: (readonly [bigint, Map<string, Uint8Array>])[] = []
+    const state = new Map<string, Uint8Array>()
+    const present = Object.entries(keys)
+    for (let version = 0n; version < 9n; version++) {
+      const writes: Write[] = present.flatMap(([, key], at): Write[] => {
+        if ((Number(version) + at) % 4 === 3) return [[key, null]]
+        return (Number(version) + at) % 4 === 0
+          ? [[key, Uint8Array.of(Number(version), at, ...groupBytes.toBytes())]]
+          : []
+      })
+      for (const [key, value] of writes) value ? state.set(bytesToHex(key), value) : state.delete(bytesToHex(key))
+      const entries = present.flatMap(([, key]) => {
+        const value = state.get(bytesToHex(key))
+        return value ? [{ key, value, version }] : []
+      })
+      const { root: stateRoot } = await computeStateRoot([entries], { spillFolder: bed.folder, threads: 0 })
+      const signed = { epoch: 4n, nextEpoch: undefined, validators: validatorsOf(4), signers: validatorsOf(4) }
+      const checkpoint = madeCheckpoint({ version, end: version + 1n, stateRoot, ...signed })
+      const own: Write[] = [
+        [STATE_ROOT_KEY, stateRoot],
+        [CHECKPOINT_KEY, checkpointToBytes(checkpoint)],
+      ]
+      const block = { height: version, epoch: 4n, timestampUsec: version }
+      await engine.commit([{ version, block, writes: [...writes, ...own] }], { chainId: 4n })
+      history.push([version, new Map(state)])
+    }
+    await engine.close()
+    const served = await serve('made')
+    await auditAllRoots(served.engine, 'made', { folder: auditFolder(bed.at('made')), proofsBudget: 1_000, threads: 0 })
+    let [there, absent] = [0, 0]
+    for (const [version, values] of history) {
+      for (const [name, key] of present) {
+        const { stateValue } = await provenValue(served, version, key)
+        const value = values.get(bytesToHex(key))
+        const expected = value && new ByteWriter().u8(0).byteString(value).toBytes()
+        expect([name, version, stateValue && bytesToHex(stateValue)]).toEqual([
+          name,
+          version,
+          expected && bytesToHex(expected),
+        ])
+        if (value) there++
+        else absent++
+      }
+    }
+    expect(Math.min(there, absent)).toBeGreaterThan(present.length)
+  })
+})
