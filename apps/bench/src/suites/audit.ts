@@ -2,9 +2,9 @@ import { hash } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { KeyedEntry } from '@ledger-state/core'
-import { computeStateRoot } from '@ledger-state/feed'
+import { type BlockPaths, computeStateRoot, createBlockPaths } from '@ledger-state/feed'
 import { auditRoots } from '@ledger-state/ingest'
-import { LedgerHasher } from '@ledger-state/proof'
+import { LedgerHasher, rootOfStatePath } from '@ledger-state/proof'
 import { STATE_ROOT_KEY } from '@ledger-state/records'
 import { openStateEngine, type StateEngine } from '@ledger-state/state-engine'
 import { createRandom, type Random } from '@ledger-state/testing/random'
@@ -18,10 +18,14 @@ const BLOCK_VERSIONS = 5
 const BLOCKS_AT_ONCE = 10
 const NODES = 8_192
 const ROUNDS = 3
+const HASH_SALT = 'APTOS::'
+/** Paths of random keys at random ends of blocks: no two of one subtree. */
+const PATHS = 60
 
 export const auditSuite: Suite = {
   name: 'audit',
-  summary: 'the root of the state at the end of each block, computed from segment files; hashes of tree nodes',
+  summary:
+    'the root of the state at the end of each block, computed from segment files; hashes of tree nodes; proofs at ends of blocks',
   estimate: (scale) =>
     ({
       tiny: { minutes: 1, memoryBytes: 0.3e9, diskBytes: 0.1e9 },
@@ -90,12 +94,13 @@ async function measureAudit(run: BenchRun, keys: number, writes: number): Promis
     rmSync(folder, { recursive: true, force: true })
     const began = performance.now()
     const cost = await cpuMicroseconds(async () => {
-      const { findingCount, compared } = await auditRoots(engine, { folder, hashSalt: 'APTOS::', target })
+      const { findingCount, compared } = await auditRoots(engine, { folder, hashSalt: HASH_SALT, target })
       if (findingCount > 0 || compared !== 1) throw new Error('the audit found another root than the state has')
     })
     cpu.push(cost / writes)
     wall.push((writes * 1_000) / (performance.now() - began))
   }
+  await measureProofs(run, engine, folder, { keys, writes })
   await engine.close()
   run.removeFolder(`audit-${keys}`)
   const title = `the root of every block, ${BLOCK_WRITES} writes each`
@@ -105,6 +110,53 @@ async function measureAudit(run: BenchRun, keys: number, writes: number): Promis
   run.record({ ...time, subject: 'reading the writes from the files', role: 'floor', rounds: reading })
   const metric = 'writes audited in a second'
   run.record({ title, subject: 'check --all-roots', metric, unit: '/s', at, better: 'higher', rounds: wall })
+}
+
+/** Files for proofs at every end of a block, and the time of a path whose subtree is computed. */
+async function measureProofs(
+  run: BenchRun,
+  engine: StateEngine,
+  folder: string,
+  at: { readonly keys: number; readonly writes: number },
+): Promise<void> {
+  run.step('keeping what proofs at ends of blocks need')
+  const { latestVersion: target } = engine.ledger!
+  rmSync(folder, { recursive: true, force: true })
+  const proofBytes = Number.MAX_SAFE_INTEGER
+  const { proofs } = await auditRoots(engine, { folder, hashSalt: HASH_SALT, target, proofBytes })
+  const cutBytes = proofs!.cuts.reduce((sum, { bytes }) => sum + bytes, 0)
+  const paths = createBlockPaths(folder, HASH_SALT)
+  paths.use(proofs!)
+  const random = createRandom(run.seed)
+  const times: number[] = []
+  // The first ones warm up.
+  for (let count = -10; count < PATHS; count++) {
+    const end = paths.endUpTo(BigInt(random.below(Number(target))))
+    if (end === undefined) continue
+    const cost = await timeOfPath(engine, paths, end, keyBytes(random.below(at.keys)))
+    if (count >= 0) times.push(cost)
+  }
+  paths.close()
+  const title = `proofs at every end of a block, ${BLOCK_WRITES} writes each`
+  const bytes = { title, metric: 'bytes of a write', unit: 'B', at: { keys: at.keys } } as const
+  run.record({ ...bytes, subject: 'roots of subtrees', rounds: [cutBytes / at.writes] })
+  run.record({ ...bytes, subject: 'keys', rounds: [proofs!.keysBytes / at.writes] })
+  run.record({ ...bytes, subject: 'the store', role: 'floor', rounds: [engine.stats.fileBytes / at.writes] })
+  const time = { title, metric: 'time of a path, warm', unit: 'ms', at: { keys: at.keys } } as const
+  const sorted = times.sort((a, b) => a - b)
+  run.record({ ...time, subject: 'median', rounds: [sorted[sorted.length >> 1]!] })
+  run.record({ ...time, subject: 'of ten, the slowest', rounds: [sorted[Math.floor(sorted.length * 0.9)]!] })
+}
+
+async function timeOfPath(engine: StateEngine, paths: BlockPaths, version: bigint, key: Uint8Array): Promise<number> {
+  const view = engine.at(version)
+  const began = performance.now()
+  const state = { version, read: (one: Uint8Array) => view.getEntry(one) }
+  const path = await paths.pathOf(state, key, { turn: async () => {}, hold: () => {} })
+  const cost = performance.now() - began
+  const hasher = new LedgerHasher(HASH_SALT)
+  if (!path || rootOfStatePath(hasher, path, hasher.hash('StateKey', key)).length !== 32) throw new Error('no path')
+  return cost
 }
 
 function readAll(engine: StateEngine, target: bigint): void {

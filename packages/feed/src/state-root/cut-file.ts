@@ -6,8 +6,7 @@ import { compareBytes } from '@ledger-state/core/bytes'
 import { HASH_LENGTH } from '@ledger-state/proof'
 import { badStateTree, spillFailed } from '../errors.js'
 
-// The roots of all subtrees at a depth of the state tree (a cut), at the ends of blocks. See docs/storage.md, "The
-// folder of an audit".
+// The roots of all subtrees at a depth of the state tree (a cut), at the ends of blocks.
 //
 // A file is a sequence of groups: 4 magic | u32 length of the group | u64 first end | u64 last end | u32 ends | u32
 // changes in the group | u32 changes between the last snapshot and the group, or SNAPSHOT: the group has one | u32 depth

@@ -5,7 +5,7 @@ import { ByteReader } from '@ledger-state/core'
 import { badStateTree, spillFailed } from '../errors.js'
 import { MOST_PART_DEPTH } from './leaves-file.js'
 
-// The keys of a state by the first bits of their hashes. See docs/storage.md, "The folder of an audit".
+// The keys of a state by the first bits of their hashes.
 //
 // header: 8 magic | u64 version | for each value of the first 12 bits of a key hash, and once behind the last, the place
 // of its list, u64; the lists: raw deflate of byte strings in the order of their bytes, or nothing. Numbers are
