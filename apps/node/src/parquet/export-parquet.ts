@@ -11,7 +11,7 @@ import { VersionRows, type WrittenKey } from './version-rows.js'
 import { type TableFile, writeTableFile } from './write-table-file.js'
 
 /** Memory of rows, as `TableRows` counts it, after which a range ends. */
-const BYTES_OF_RANGE = 32 << 20
+const BYTES_OF_RANGE = 64 << 20
 /** Versions of a range. */
 const MOST_VERSIONS = 200_000
 const VERSIONS_OF_TURN = 200
@@ -103,8 +103,9 @@ class ParquetExporter {
     const rows = new VersionRows(this.#ledger, this.#tables)
     let writes: WrittenKey[] = []
     let last: Uint8Array | undefined
+    const time = engine.blockAt(begin).block.timestampUsec
     const add = (): void => {
-      rows.addVersion(begin, writes, true)
+      rows.addVersion(begin, time, writes, true)
       writes = []
     }
     const after = this.manifest.state_after!
@@ -141,10 +142,15 @@ class ParquetExporter {
       from = last + 1n
     }
     if (from > end) return
-    for (const { version, writes } of engine.versions(from, end)) {
-      this.#addEndedBlock(rows, version)
+    let time = engine.blockAt(from).block.timestampUsec
+    for (const { version, block, writes } of engine.versions(from, end)) {
+      if (block) {
+        this.#addBlockOf(rows, version - 1n)
+        time = block.timestampUsec
+      }
       rows.addVersion(
         version,
+        time,
         writes.map(([key, value]) => ({ key, value })),
       )
       if (this.#isFull(rows) || version - from >= MOST_VERSIONS) await flush(version)
@@ -154,11 +160,9 @@ class ParquetExporter {
     if (from <= end) await flush(end)
   }
 
-  /** Adds the block before a version, if the version begins the next one. */
-  #addEndedBlock(rows: VersionRows, version: bigint): void {
-    const { engine } = this.#options
-    if (version === this.#begin || engine.blockAt(version).firstVersion !== version) return
-    const { block, firstVersion, lastVersion } = engine.blockAt(version - 1n)
+  /** Adds the block of a version. */
+  #addBlockOf(rows: VersionRows, version: bigint): void {
+    const { block, firstVersion, lastVersion } = this.#options.engine.blockAt(version)
     rows.addBlock(block.height, block.epoch, firstVersion, lastVersion, block.timestampUsec)
   }
 

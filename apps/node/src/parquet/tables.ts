@@ -6,6 +6,8 @@ type Cell = string | bigint | boolean | Uint8Array | undefined
 interface Column {
   readonly name: string
   readonly type: BasicType
+  /** Whether the rows of a group share the cell. */
+  readonly isShared?: boolean
   readonly converted?: 'UTF8' | 'UINT_64' | 'TIMESTAMP_MICROS' | 'JSON'
   readonly isOptional?: boolean
   /**
@@ -13,27 +15,27 @@ interface Column {
    * to write them.
    */
   readonly encoding?: Encoding
+  /** Whether a row group knows its least and greatest value. */
+  readonly hasStatistics?: boolean
 }
 
 const version: Column = { name: 'version', type: 'INT64', encoding: 'DELTA_BINARY_PACKED' }
-const timestamp: Column = {
-  name: 'timestamp',
-  type: 'INT64',
-  converted: 'TIMESTAMP_MICROS',
-  encoding: 'DELTA_BINARY_PACKED',
-}
+/** A block has several versions, so times repeat. */
+const timestamp: Column = { name: 'timestamp', type: 'INT64', converted: 'TIMESTAMP_MICROS' }
 const text = (name: string, isOptional = false): Column => ({
   name,
   type: 'BYTE_ARRAY',
   converted: 'UTF8',
   isOptional,
 })
-const json = (name: string): Column => ({ ...text(name, true), encoding: 'PLAIN' })
+const shared = (column: Column): Column => ({ ...column, isShared: true })
+const json = (name: string): Column => ({ ...text(name, true), encoding: 'PLAIN', hasStatistics: false })
 const bytes = (name: string, isOptional = false): Column => ({
   name,
   type: 'BYTE_ARRAY',
   encoding: 'PLAIN',
   isOptional,
+  hasStatistics: false,
 })
 const u64 = (name: string): Column => ({ name, type: 'INT64', converted: 'UINT_64', encoding: 'PLAIN' })
 const bool = (name: string): Column => ({ name, type: 'BOOLEAN' })
@@ -44,10 +46,10 @@ export const TABLES = {
     columns: [
       version,
       timestamp,
-      text('address', true),
-      text('kind'),
-      text('type', true),
-      bytes('state_key'),
+      shared(text('address', true)),
+      shared(text('kind')),
+      shared(text('type', true)),
+      shared(bytes('state_key')),
       json('json'),
       bytes('value', true),
       bool('deleted'),
@@ -65,7 +67,15 @@ export const TABLES = {
     order: ['height'],
   },
   balances: {
-    columns: [version, timestamp, text('owner'), text('asset'), text('storage'), u64('before'), u64('after')],
+    columns: [
+      version,
+      timestamp,
+      shared(text('owner')),
+      shared(text('asset')),
+      shared(text('storage')),
+      u64('before'),
+      u64('after'),
+    ],
     order: ['asset', 'owner', 'version'],
   },
   transactions: {
@@ -81,7 +91,7 @@ export const TABLES = {
     order: ['version'],
   },
   events: {
-    columns: [version, timestamp, { ...version, name: 'event_index' }, text('type'), json('data')],
+    columns: [version, timestamp, { ...version, name: 'event_index' }, shared(text('type')), json('data')],
     order: ['type', 'version', 'event_index'],
   },
 } as const satisfies Record<string, { readonly columns: readonly Column[]; readonly order: readonly string[] }>
@@ -89,49 +99,108 @@ export const TABLES = {
 export type TableName = keyof typeof TABLES
 export const TABLE_NAMES = Object.keys(TABLES) as TableName[]
 
-/** Bytes of a cell in memory, without its text or value. */
+/** Bytes in memory of a cell besides those of a text or a value, of an array of bytes, and of a group. */
 const CELL_BYTES = 16
+const ARRAY_BYTES = 96
+const GROUP_BYTES = 400
 
-/** Rows of a table for one file. */
+/** Rows that share some cells, in the order of their versions. */
+export interface RowGroup {
+  readonly shared: readonly Cell[]
+  /** The other cells, row after row. */
+  readonly cells: Cell[]
+}
+
+/** Rows of a table for one file. Those of a version are added after those of earlier versions. */
 export class TableRows {
   readonly #columns: readonly Column[]
-  readonly #order: readonly number[]
-  readonly #rows: Cell[][] = []
+  readonly #order: readonly string[]
+  readonly #groups = new Map<string, RowGroup>()
+  #count = 0
   bytes = 0
 
   constructor(name: TableName) {
     const { columns, order } = TABLES[name]
     this.#columns = columns
-    this.#order = order.map((one) => this.#columns.findIndex((column) => column.name === one))
+    this.#order = order
   }
 
   get count(): number {
-    return this.#rows.length
+    return this.#count
   }
 
-  /** Adds a row: its cells in the order of the columns. */
-  add(...cells: Cell[]): void {
-    this.#rows.push(cells)
-    for (const cell of cells) {
-      this.bytes += CELL_BYTES + (typeof cell === 'string' || cell instanceof Uint8Array ? cell.length : 0)
+  /**
+   * The group of rows with a name. The first call makes it, with the shared cells in the order of their columns.
+   */
+  groupOf(name: string, shared: () => readonly Cell[]): RowGroup {
+    const known = this.#groups.get(name)
+    if (known) return known
+    const group: RowGroup = { shared: shared(), cells: [] }
+    this.#groups.set(name, group)
+    this.bytes += GROUP_BYTES + name.length + bytesOf(group.shared)
+    return group
+  }
+
+  /** Adds a row to a group: its other cells in the order of their columns. */
+  add(group: RowGroup, ...cells: Cell[]): void {
+    group.cells.push(...cells)
+    this.#count++
+    this.bytes += bytesOf(cells)
+  }
+
+  /** The columns of the sorted rows, some rows at a time. */
+  *toRowGroups(most: number): Generator<ColumnSource[], void> {
+    const width = this.#columns.filter(({ isShared }) => !isShared).length
+    const places = this.#columns.map((column, at) => {
+      const before = this.#columns.slice(0, at)
+      return before.filter(({ isShared }) => (isShared ?? false) === (column.isShared ?? false)).length
+    })
+    let data: Cell[][] = this.#columns.map(() => [])
+    const take = (): ColumnSource[] => {
+      const columns = this.#columns.map(({ name, encoding, hasStatistics = true }, at) => {
+        return { name, data: data[at]!, statistics: hasStatistics, ...(encoding && { encoding }) }
+      })
+      data = this.#columns.map(() => [])
+      return columns
     }
+    for (const [group, row] of this.#sorted(width)) {
+      for (let at = 0; at < places.length; at++) {
+        const place = places[at]!
+        data[at]!.push(this.#columns[at]!.isShared ? group.shared[place] : group.cells[row * width + place])
+      }
+      if (data[0]!.length === most) yield take()
+    }
+    if (data[0]!.length > 0) yield take()
   }
 
-  /** The columns of the sorted rows. */
-  toColumns(): ColumnSource[] {
-    this.#rows.sort((a, b) => {
-      for (const at of this.#order) {
-        const [one, other] = [a[at] ?? '', b[at] ?? '']
+  /** The groups and numbers of rows in the order of the file. */
+  *#sorted(width: number): Generator<readonly [group: RowGroup, row: number], void> {
+    const shared = this.#columns.filter(({ isShared }) => isShared).map(({ name }) => name)
+    const order = this.#order.map((name) => shared.indexOf(name)).filter((at) => at >= 0)
+    const compare = (a: RowGroup, b: RowGroup): number => {
+      for (const at of order) {
+        const [one, other] = [a.shared[at] ?? '', b.shared[at] ?? '']
         if (one < other) return -1
         if (one > other) return 1
       }
       return 0
-    })
-    return this.#columns.map(({ name, encoding }, at) => ({
-      name,
-      data: this.#rows.map((row) => row[at]),
-      ...(encoding && { encoding }),
-    }))
+    }
+    const groups = [...this.#groups.values()].sort(compare)
+    for (let first = 0, end = 0; first < groups.length; first = end) {
+      while (end < groups.length && compare(groups[first]!, groups[end]!) === 0) end++
+      const rowsOf = (group: RowGroup) => {
+        return Array.from({ length: group.cells.length / width }, (_, row) => [group, row] as const)
+      }
+      // Groups that the order does not tell apart are one, in the order of the first column, as the rows of each are.
+      const rows = groups.slice(first, end).flatMap(rowsOf)
+      if (end - first > 1) {
+        rows.sort(([a, one], [b, other]) => {
+          const [x, y] = [a.cells[one * width] as bigint, b.cells[other * width] as bigint]
+          return x < y ? -1 : x > y ? 1 : 0
+        })
+      }
+      yield* rows
+    }
   }
 
   /** The schema of the file. */
@@ -146,4 +215,13 @@ export class TableRows {
       })),
     ]
   }
+}
+
+function bytesOf(cells: readonly Cell[]): number {
+  let bytes = cells.length * CELL_BYTES
+  for (const cell of cells) {
+    if (typeof cell === 'string') bytes += cell.length
+    else if (cell instanceof Uint8Array) bytes += ARRAY_BYTES + cell.length
+  }
+  return bytes
 }

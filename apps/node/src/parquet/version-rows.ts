@@ -1,5 +1,12 @@
 import { addressToShortHex, ByteReader, bytesToHex } from '@ledger-state/core'
-import { eventsAtVersion, type Ledger, type LedgerState, transactionAt, writtenValueToJson } from '@ledger-state/ledger'
+import {
+  eventsAtVersion,
+  hasTransactions,
+  type Ledger,
+  type LedgerState,
+  transactionAt,
+  writtenValueToJson,
+} from '@ledger-state/ledger'
 import { addressIn, coinTypeIn, isObjectKey, isOwnKey, readCoinStore, readHeldObject } from '@ledger-state/records'
 import { type decodeStateKey as Decode, decodeStateKey, readTypeTag, typeTagToText } from '@ledger-state/type-tag'
 import { type TableName, TableRows } from './tables.js'
@@ -12,85 +19,133 @@ export interface WrittenKey {
 }
 
 /** Finds the value of a key before a version. */
-export type ValueBefore = (key: Uint8Array) => Uint8Array | null | undefined
+type ValueBefore = (key: Uint8Array) => Uint8Array | null | undefined
 
 /** The rows of a range of versions. */
 export class VersionRows {
   readonly tables: ReadonlyMap<TableName, TableRows>
   readonly #ledger: Ledger
+  readonly #hasTransactions: boolean
+  /** What was held by the last write of each key that holds something. */
+  readonly #held = new Map<string, Held | undefined>()
 
   constructor(ledger: Ledger, names: readonly TableName[]) {
     this.#ledger = ledger
+    this.#hasTransactions = hasTransactions(ledger.at())
     this.tables = new Map(names.map((name) => [name, new TableRows(name)]))
   }
 
   get bytes(): number {
-    return [...this.tables.values()].reduce((sum, { bytes }) => sum + bytes, 0)
+    let bytes = this.#held.size * HELD_BYTES
+    for (const table of this.tables.values()) bytes += table.bytes
+    return bytes
   }
 
-  /** Adds what a version wrote, or a part of the state at it, where nothing was before. */
-  addVersion(version: bigint, writes: Iterable<WrittenKey>, isState = false): void {
+  /**
+   * Adds what a version wrote, or a part of the state at it, where nothing was before.
+   * @param time of its block, in microseconds
+   */
+  addVersion(version: bigint, time: bigint, writes: Iterable<WrittenKey>, isState = false): void {
     const state = this.#ledger.at(version)
-    const time = state.source.reader.blockAt(version).block.timestampUsec
     const before: ValueBefore =
       isState || version === 0n ? () => undefined : (key) => this.#ledger.at(version - 1n).storedView.get(key)
     for (const write of writes) {
       if (isOwnKey(write.key)) continue
-      this.tables.get('writes')?.add(version, time, ...this.#cellsOf(state, write))
-      this.#addBalances(version, time, write, before)
+      const name = keyToName(write.key)
+      this.#addWrite(name, state, time, write)
+      this.#addBalances(name, version, time, write, before)
     }
-    if (isState) return
+    if (isState || !this.#hasTransactions) return
     this.#addTransaction(state, version, time)
     this.#addEvents(state, version, time)
   }
 
   addBlock(height: bigint, epoch: bigint, first: bigint, last: bigint, timestampUsec: bigint): void {
-    this.tables.get('blocks')?.add(height, epoch, first, last, timestampUsec)
+    this.#addTo('blocks', height, epoch, first, last, timestampUsec)
   }
 
-  #cellsOf(state: LedgerState, { key, value }: WrittenKey) {
-    const decoded = decodeStateKey(key)
-    const { address, type } = placeOf(decoded)
+  /** Adds a row to a table whose rows share no cells. */
+  #addTo(name: TableName, ...cells: Parameters<TableRows['add']>[1][]): void {
+    const rows = this.tables.get(name)
+    rows?.add(
+      rows.groupOf('', () => []),
+      ...cells,
+    )
+  }
+
+  #addWrite(name: string, state: LedgerState, time: bigint, { key, value }: WrittenKey): void {
+    const rows = this.tables.get('writes')
+    if (!rows) return
+    const group = rows.groupOf(name, () => {
+      const decoded = decodeStateKey(key)
+      const { address, type } = placeOf(decoded)
+      return [address, KINDS[decoded.kind], type, key]
+    })
     const json = value ? writtenValueToJson(state, { key, value }) : undefined
-    return [address, KINDS[decoded.kind], type, key, json, value ?? undefined, value === null] as const
+    // Bytes outside of the heap: texts of this size would cost the garbage collector more than the rest.
+    const text = json === undefined ? undefined : Buffer.from(json)
+    rows.add(group, state.version, time, text, value ?? undefined, value === null)
   }
 
-  #addBalances(version: bigint, time: bigint, { key, value }: WrittenKey, before: ValueBefore): void {
+  #addBalances(name: string, version: bigint, time: bigint, { key, value }: WrittenKey, before: ValueBefore): void {
     const rows = this.tables.get('balances')
     if (!rows) return
     const coin = coinTypeIn(key)
     if (!coin && !isObjectKey(key)) return
-    const [had, has] = coin
-      ? [coinHeld(key, before(key)), coinHeld(key, value)]
-      : [objectHeld(before(key)), objectHeld(value)]
-    const storage = bytesToHex(addressIn(key))
-    const coinText = coin && typeTagToText(readTypeTag(new ByteReader(coin)))
-    const add = (owner: string, asset: string, from: bigint, to: bigint): void => {
-      if (from !== to) rows.add(version, time, owner, coinText ?? asset, storage, from, to)
+    const read = (stored: Uint8Array | null | undefined) => (coin ? coinHeld(key, coin, stored) : objectHeld(stored))
+    const had = this.#held.has(name) ? this.#held.get(name) : read(before(key))
+    const has = read(value)
+    this.#held.set(name, has)
+    const add = ({ owner, asset }: Held, from: bigint, to: bigint): void => {
+      if (from === to) return
+      const group = rows.groupOf(`${name} ${owner} ${asset}`, () => [owner, asset, bytesToHex(addressIn(key))])
+      rows.add(group, version, time, from, to)
     }
-    if (had && has && had.owner === has.owner && had.asset === has.asset)
-      add(has.owner, has.asset, had.amount, has.amount)
+    if (had && has && had.owner === has.owner && had.asset === has.asset) add(has, had.amount, has.amount)
     else {
-      if (had) add(had.owner, had.asset, had.amount, 0n)
-      if (has) add(has.owner, has.asset, 0n, has.amount)
+      if (had) add(had, had.amount, 0n)
+      if (has) add(has, 0n, has.amount)
     }
   }
 
   #addTransaction(state: LedgerState, version: bigint, time: bigint): void {
-    const rows = this.tables.get('transactions')
-    const found = rows && transactionAt(state, version)
+    const found = this.tables.has('transactions') ? transactionAt(state, version) : undefined
     if (!found) return
     const sender = found.sender && addressToShortHex(found.sender)
-    rows.add(version, time, found.hash, `${found.kind}_transaction`, found.isSuccess, sender, found.entryFunction)
+    this.#addTo(
+      'transactions',
+      version,
+      time,
+      found.hash,
+      `${found.kind}_transaction`,
+      found.isSuccess,
+      sender,
+      found.entryFunction,
+    )
   }
 
   #addEvents(state: LedgerState, version: bigint, time: bigint): void {
     const rows = this.tables.get('events')
     if (!rows) return
     for (const one of eventsAtVersion(state, version)) {
-      rows.add(version, time, BigInt(one.index), typeTagToText(one.event.type), one.dataToJson())
+      const type = typeTagToText(one.event.type)
+      rows.add(
+        rows.groupOf(type, () => [type]),
+        version,
+        time,
+        BigInt(one.index),
+        one.dataToJson(),
+      )
     }
   }
+}
+
+/** Bytes in memory of what a key holds, with its name. */
+const HELD_BYTES = 400
+
+/** A key as a text that a map finds: a character for each byte. */
+function keyToName(key: Uint8Array): string {
+  return Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1')
 }
 
 const KINDS: Readonly<Record<DecodedKey['kind'], string>> = {
@@ -123,9 +178,11 @@ interface Held {
   readonly amount: bigint
 }
 
-function coinHeld(key: Uint8Array, stored: Uint8Array | null | undefined): Held | undefined {
+function coinHeld(key: Uint8Array, coin: Uint8Array, stored: Uint8Array | null | undefined): Held | undefined {
   const coins = stored ? readCoinStore(stored) : undefined
-  return coins && { owner: bytesToHex(addressIn(key)), asset: '', amount: coins.amount }
+  if (!coins) return undefined
+  const asset = typeTagToText(readTypeTag(new ByteReader(coin)))
+  return { owner: bytesToHex(addressIn(key)), asset, amount: coins.amount }
 }
 
 function objectHeld(stored: Uint8Array | null | undefined): Held | undefined {

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { constants, zstdCompressSync } from 'node:zlib'
 import { moveDurably } from '@ledger-state/core/files'
 import { fileWriter, ParquetWriter } from 'hyparquet-writer'
 import type { TableRows } from './tables.js'
 
 /** Rows of a row group, whose statistics a query can skip it by. */
-const ROWS_OF_GROUP = 20_000
+const ROWS_OF_GROUP = 50_000
 const LEVEL = { params: { [constants.ZSTD_c_compressionLevel]: 3 } }
 /** Ending of a file's name until the file is whole. */
 export const UNFINISHED = '.unfinished'
@@ -32,7 +33,10 @@ export async function writeTableFile(path: string, rows: TableRows): Promise<Tab
     // Whole addresses, so that an equal one is found in the only group that may have it.
     statisticsTruncateLength: 66,
   })
-  await writer.write({ columnData: rows.toColumns(), rowGroupSize: ROWS_OF_GROUP })
+  for (const columnData of rows.toRowGroups(ROWS_OF_GROUP)) {
+    await writer.write({ columnData, rowGroupSize: ROWS_OF_GROUP })
+    await nextTurn()
+  }
   await writer.finish()
   const content = readFileSync(draft)
   await moveDurably(draft, path)
