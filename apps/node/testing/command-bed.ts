@@ -1,5 +1,7 @@
 // A folder in which a test runs commands of the program; it is gone when the test ends.
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -54,6 +56,15 @@ export class CommandBed {
     const program = this.start(...words, '--listen', '127.0.0.1:0')
     const output = await program.outputMatching(/on (http:\/\/\S+)\/v1\n/)
     return { program, output, address: /on (http:\/\/\S+)\/v1/.exec(output)![1]! }
+  }
+
+  /** Runs a line of a shell in the folder. */
+  async runInShell(line: string): Promise<{ readonly status: number | null; readonly stderr: string }> {
+    const shell = spawn('bash', ['-c', line], { cwd: this.folder, env: { ...process.env, ...ENVIRONMENT } })
+    let stderr = ''
+    shell.stderr.on('data', (chunk) => (stderr += chunk))
+    const [status] = (await once(shell, 'close')) as [number | null]
+    return { status, stderr }
   }
 
   /** Words of a shell that run a command of the program. */

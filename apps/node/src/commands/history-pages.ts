@@ -167,7 +167,7 @@ export function momentToCsv({ version, timestampUsec }: ChangeMoment): string {
 /**
  * Writes to standard output as fast as it is read. If the reader leaves, as `head` does, writing ends without an error.
  */
-export async function writeToReader(pieces: AsyncIterable<string>): Promise<void> {
+export async function writeToReader(pieces: AsyncIterable<string | Uint8Array>): Promise<void> {
   try {
     await pipeline(Readable.from(pieces), process.stdout, { end: false })
   } catch (error) {

@@ -11,7 +11,9 @@ import {
   viewHistory,
 } from '@ledger-state/ledger'
 import type { CommandInput } from '../config/command.js'
-import { option, switchOption } from '../config/option.js'
+import { oneOf, option, switchOption } from '../config/option.js'
+import { usageError } from '../errors.js'
+import { viewHistoryToParquet } from '../parquet/view-history-file.js'
 import type { LedgerReader } from '../stores/ledger-reader.js'
 import { formatCount, formatShare } from '../terminal/amounts.js'
 import { createProgressLine } from '../terminal/progress-line.js'
@@ -38,6 +40,12 @@ const everyOption = option(
   'points in time instead of changes, such as 30s, 15m, 1h, 1d or 1w',
   parseInterval,
 )
+const formatOption = option(
+  'format',
+  'FORMAT',
+  'parquet: print a Parquet file, for standard output that is a file or a pipe',
+  oneOf('parquet'),
+)
 const ignoreClockOption = switchOption(
   'ignore-clock',
   'let blocks that write nothing but the time make no step, although the view reads it: not all changes are shown',
@@ -50,19 +58,26 @@ export const VIEW_HISTORY_OPTIONS = [
   orderOption,
   limitOption,
   csvOption,
+  formatOption,
   everyOption,
   ignoreClockOption,
 ] as const
 
 /** Names of the given options; the order always has a value and is left out. */
 export function namesOfHistoryOptions(input: CommandInput): readonly string[] {
-  const given = [fromOption, toOption, limitOption, everyOption].filter((one) => input.get<unknown>(one) !== undefined)
+  const given = [fromOption, toOption, limitOption, everyOption, formatOption].filter(
+    (one) => input.get<unknown>(one) !== undefined,
+  )
   const switched = [csvOption, ignoreClockOption].filter((one) => input.get(one))
   return [...given, ...switched].map(({ name }) => name)
 }
 
-/** Prints each change of a view's answer, or its answers at points in time, as lines of JSON or CSV. */
+/** Prints each change of a view's answer, or its answers at points in time, as lines of JSON or CSV, or as Parquet. */
 export async function printViewHistory(store: LedgerReader, request: ViewRequest, input: CommandInput): Promise<void> {
+  const isParquet = input.get(formatOption) === 'parquet'
+  if (isParquet && input.get(csvOption)) throw usageError('--csv and --format parquet are both given')
+  if (isParquet && process.stdout.isTTY)
+    throw usageError('--format parquet prints bytes: send them to a file, as in > view.parquet')
   const everyUsec = input.get(everyOption)
   const options: ViewHistoryOptions = {
     order: input.get(orderOption),
@@ -83,7 +98,8 @@ export async function printViewHistory(store: LedgerReader, request: ViewRequest
     transaction: asked.hasTransactions ? transactionAt(state, change.version) : undefined,
   })
   const changes = withProgress(readPages(store, asked, open, present, input.get(limitOption)), asked, options)
-  await writeToReader(input.get(csvOption) ? csvPieces(changes, asked) : jsonPieces(changes))
+  if (isParquet) await writeToReader(viewHistoryToParquet(changes))
+  else await writeToReader(input.get(csvOption) ? csvPieces(changes, asked) : jsonPieces(changes))
 }
 
 type Changes = AsyncIterable<readonly PrintedChange<ViewAnswer>[]>

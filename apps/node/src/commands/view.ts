@@ -32,7 +32,7 @@ export const viewCommand: Command = {
   summary: 'Runs a view function, and prints its results as a JSON array.',
   details: `It runs with the modules and the state of the version. An argument is JSON; a word that is not JSON, such as an address, is a
 text. Numbers may have any size. With --history it prints every change of the answer, exactly, or with --every the answers at
-points in time; --from, --to, --order, --limit, --csv and --ignore-clock belong to it.`,
+points in time; --from, --to, --order, --limit, --csv, --format and --ignore-clock belong to it.`,
   arguments: [
     { name: 'FUNCTION', description: 'the function, such as 0x1::coin::balance' },
     { name: 'ARG', description: 'its arguments, as clients write them in JSON', isRest: true },
@@ -49,6 +49,7 @@ points in time; --from, --to, --order, --limit, --csv and --ignore-clock belong 
   examples: [
     'ledger-state view 0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::market::quote 1000000 --version 1500 --data-dir data/demo',
     'ledger-state view 0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::market::quote 1000000 --history --csv --data-dir data/demo',
+    'ledger-state view 0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::market::quote 1000000 --history --order asc --format parquet --data-dir data/demo > quote.parquet',
     'ledger-state view 0x1::coin::balance 0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab --type-arg 0x1::aptos_coin::AptosCoin --data-dir data/node',
     'ledger-state view 0x1::coin::supply --type-arg 0x1::aptos_coin::AptosCoin --history --every 1d --csv --data-dir data/node',
   ],

@@ -15,7 +15,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openDemoLedger } from '../demo/demo-ledger.js'
 import { exportParquet, type ParquetExport } from './export-parquet.js'
 import type { Manifest } from './manifest.js'
-import { TABLE_NAMES } from './tables.js'
+import { TABLE_NAMES, TABLES } from './tables.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'parquet-'))
 let engine: LmdbEngineReader
@@ -117,26 +117,6 @@ it('has changes of balances whose sums are the balances at the end', async () =>
   expect(found).toEqual(expected.sort())
 })
 
-it('answers the query of docs/data.md', async () => {
-  await run('all')
-  const page = readFileSync(new URL('../../../../docs/data.md', import.meta.url), 'utf8')
-  const owner = String(
-    (await query('all', 'SELECT owner FROM $balances GROUP BY owner ORDER BY count(*) DESC LIMIT 1'))[0]!.owner,
-  )
-  const sql = /```sql\n(.*?)```/s
-    .exec(page)![1]!
-    .replaceAll('lake/', `${join(folder, 'all')}/`)
-    .replace('0x…', owner)
-  const days = await query('all', sql)
-  expect(days.length).toBeGreaterThan(1)
-  const last = new Map(days.map(({ asset, held }) => [asset, BigInt(String(held))]))
-  const sums = await query(
-    'all',
-    `SELECT asset, sum(after::HUGEINT - before::HUGEINT)::VARCHAR AS held FROM $balances WHERE owner = '${owner}' GROUP BY asset`,
-  )
-  expect(last).toEqual(new Map(sums.map(({ asset, held }) => [asset, BigInt(String(held))])))
-})
-
 it('has the blocks that have ended', async () => {
   await run('all')
   const blocks = await query('all', 'SELECT height, first_version, last_version FROM $blocks ORDER BY height')
@@ -160,6 +140,22 @@ it('can be skipped by its row groups: they are sorted, and know their addresses'
   )
   for (const { least, most } of groups) expect(String(least) <= String(most)).toBe(true)
   expect(String(groups[0]!.least)).toMatch(/^0x[0-9a-f]{64}$/)
+})
+
+it('has the rows of a file in its order, and a part of its rows in each group', async () => {
+  await run('all')
+  for (const name of TABLE_NAMES) {
+    const order = TABLES[name].order.map((column) => `coalesce(${column}::VARCHAR, '')`)
+    const sorted = order.map((one, at) => (/version|height|index/.test(one) ? TABLES[name].order[at] : one)).join()
+    const inOrder = await query(
+      'all',
+      `SELECT filename, count(*) AS n FROM (
+         SELECT filename, file_row_number AS found, row_number() OVER (PARTITION BY filename ORDER BY ${sorted}, file_row_number) - 1 AS due
+         FROM read_parquet('${join(folder, 'all', name)}/*.parquet', filename = true, file_row_number = true)
+       ) WHERE found <> due GROUP BY ALL`,
+    ).catch((error) => (existsSync(join(folder, 'all', name)) ? Promise.reject(error) : []))
+    expect([name, inOrder]).toEqual([name, []])
+  }
 })
 
 it(`is completed after an end at any file, with the same files (TEST_SEED=${testSeed()})`, async () => {

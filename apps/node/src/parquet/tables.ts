@@ -3,7 +3,7 @@ import type { BasicType, ColumnSource } from 'hyparquet-writer'
 type Encoding = 'PLAIN' | 'DELTA_BINARY_PACKED'
 type Cell = string | bigint | boolean | Uint8Array | undefined
 
-interface Column {
+export interface Column {
   readonly name: string
   readonly type: BasicType
   /** Whether the rows of a group share the cell. */
@@ -19,10 +19,10 @@ interface Column {
   readonly hasStatistics?: boolean
 }
 
-const version: Column = { name: 'version', type: 'INT64', encoding: 'DELTA_BINARY_PACKED' }
+export const version: Column = { name: 'version', type: 'INT64', encoding: 'DELTA_BINARY_PACKED' }
 /** A block has several versions, so times repeat. */
-const timestamp: Column = { name: 'timestamp', type: 'INT64', converted: 'TIMESTAMP_MICROS' }
-const text = (name: string, isOptional = false): Column => ({
+export const timestamp: Column = { name: 'timestamp', type: 'INT64', converted: 'TIMESTAMP_MICROS' }
+export const text = (name: string, isOptional = false): Column => ({
   name,
   type: 'BYTE_ARRAY',
   converted: 'UTF8',
@@ -113,7 +113,7 @@ export interface RowGroup {
 
 /** Rows of a table for one file. Those of a version are added after those of earlier versions. */
 export class TableRows {
-  readonly #columns: readonly Column[]
+  readonly columns: readonly Column[]
   readonly #order: readonly string[]
   readonly #groups = new Map<string, RowGroup>()
   #count = 0
@@ -121,7 +121,7 @@ export class TableRows {
 
   constructor(name: TableName) {
     const { columns, order } = TABLES[name]
-    this.#columns = columns
+    this.columns = columns
     this.#order = order
   }
 
@@ -150,23 +150,23 @@ export class TableRows {
 
   /** The columns of the sorted rows, some rows at a time. */
   *toRowGroups(most: number): Generator<ColumnSource[], void> {
-    const width = this.#columns.filter(({ isShared }) => !isShared).length
-    const places = this.#columns.map((column, at) => {
-      const before = this.#columns.slice(0, at)
+    const width = this.columns.filter(({ isShared }) => !isShared).length
+    const places = this.columns.map((column, at) => {
+      const before = this.columns.slice(0, at)
       return before.filter(({ isShared }) => (isShared ?? false) === (column.isShared ?? false)).length
     })
-    let data: Cell[][] = this.#columns.map(() => [])
+    let data: Cell[][] = this.columns.map(() => [])
     const take = (): ColumnSource[] => {
-      const columns = this.#columns.map(({ name, encoding, hasStatistics = true }, at) => {
+      const columns = this.columns.map(({ name, encoding, hasStatistics = true }, at) => {
         return { name, data: data[at]!, statistics: hasStatistics, ...(encoding && { encoding }) }
       })
-      data = this.#columns.map(() => [])
+      data = this.columns.map(() => [])
       return columns
     }
     for (const [group, row] of this.#sorted(width)) {
       for (let at = 0; at < places.length; at++) {
         const place = places[at]!
-        data[at]!.push(this.#columns[at]!.isShared ? group.shared[place] : group.cells[row * width + place])
+        data[at]!.push(this.columns[at]!.isShared ? group.shared[place] : group.cells[row * width + place])
       }
       if (data[0]!.length === most) yield take()
     }
@@ -175,7 +175,7 @@ export class TableRows {
 
   /** The groups and numbers of rows in the order of the file. */
   *#sorted(width: number): Generator<readonly [group: RowGroup, row: number], void> {
-    const shared = this.#columns.filter(({ isShared }) => isShared).map(({ name }) => name)
+    const shared = this.columns.filter(({ isShared }) => isShared).map(({ name }) => name)
     const order = this.#order.map((name) => shared.indexOf(name)).filter((at) => at >= 0)
     const compare = (a: RowGroup, b: RowGroup): number => {
       for (const at of order) {
@@ -202,19 +202,19 @@ export class TableRows {
       yield* rows
     }
   }
+}
 
-  /** The schema of the file. */
-  toSchema() {
-    return [
-      { name: 'root', num_children: this.#columns.length },
-      ...this.#columns.map(({ name, type, converted, isOptional }) => ({
-        name,
-        type: type as 'INT64',
-        repetition_type: isOptional ? ('OPTIONAL' as const) : ('REQUIRED' as const),
-        ...(converted && { converted_type: converted }),
-      })),
-    ]
-  }
+/** A schema of these columns. */
+export function columnsToSchema(columns: readonly Column[]) {
+  return [
+    { name: 'root', num_children: columns.length },
+    ...columns.map(({ name, type, converted, isOptional }) => ({
+      name,
+      type: type as 'INT64',
+      repetition_type: isOptional ? ('OPTIONAL' as const) : ('REQUIRED' as const),
+      ...(converted && { converted_type: converted }),
+    })),
+  ]
 }
 
 function bytesOf(cells: readonly Cell[]): number {

@@ -5,10 +5,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { constants, zstdCompressSync } from 'node:zlib'
 import { moveDurably } from '@ledger-state/core/files'
 import { fileWriter, ParquetWriter } from 'hyparquet-writer'
-import type { TableRows } from './tables.js'
+import { type Column, columnsToSchema, type TableRows } from './tables.js'
 
 /** Rows of a row group, whose statistics a query can skip it by. */
-const ROWS_OF_GROUP = 50_000
+export const ROWS_OF_GROUP = 50_000
 const LEVEL = { params: { [constants.ZSTD_c_compressionLevel]: 3 } }
 /** Ending of a file's name until the file is whole. */
 export const UNFINISHED = '.unfinished'
@@ -24,15 +24,7 @@ export async function writeTableFile(path: string, rows: TableRows): Promise<Tab
   mkdirSync(dirname(path), { recursive: true })
   const draft = path + UNFINISHED
   rmSync(draft, { force: true })
-  const writer = new ParquetWriter({
-    writer: fileWriter(draft),
-    schema: rows.toSchema(),
-    codec: 'ZSTD',
-    compressors: { ZSTD: (input) => zstdCompressSync(input, LEVEL) },
-    createdBy: 'ledger-state',
-    // Whole addresses, so that an equal one is found in the only group that may have it.
-    statisticsTruncateLength: 66,
-  })
+  const writer = openParquetFile(draft, rows.columns)
   for (const columnData of rows.toRowGroups(ROWS_OF_GROUP)) {
     await writer.write({ columnData, rowGroupSize: ROWS_OF_GROUP })
     await nextTurn()
@@ -41,4 +33,17 @@ export async function writeTableFile(path: string, rows: TableRows): Promise<Tab
   const content = readFileSync(draft)
   await moveDurably(draft, path)
   return { rows: rows.count, bytes: content.length, sha256: createHash('sha256').update(content).digest('hex') }
+}
+
+/** Begins a Parquet file. It is whole once the writer has finished. */
+export function openParquetFile(path: string, columns: readonly Column[]): ParquetWriter {
+  return new ParquetWriter({
+    writer: fileWriter(path),
+    schema: columnsToSchema(columns),
+    codec: 'ZSTD',
+    compressors: { ZSTD: (input) => zstdCompressSync(input, LEVEL) },
+    createdBy: 'ledger-state',
+    // Whole addresses, so that an equal one is found in the only group that may have it.
+    statisticsTruncateLength: 66,
+  })
 }

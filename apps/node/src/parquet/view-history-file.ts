@@ -1,0 +1,93 @@
+import { createReadStream, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { bytesToHex } from '@ledger-state/core'
+import type { Change, ViewAnswer } from '@ledger-state/ledger'
+import type { KeptTransaction } from '@ledger-state/records'
+import type { ParquetWriter } from 'hyparquet-writer'
+import { type Column, text, timestamp, version } from './tables.js'
+import { openParquetFile, ROWS_OF_GROUP } from './write-table-file.js'
+
+/** A change of a view, with the transaction that made it if the store has that. */
+type ViewChange = Change<ViewAnswer> & { readonly transaction: KeptTransaction | undefined }
+
+type Cell = bigint | string | undefined
+
+/**
+ * The changes of a view as the bytes of a Parquet file, which is made in a temporary file. The first page decides the
+ * number of columns: a view has as many results as its module declares.
+ */
+export async function* viewHistoryToParquet(pages: AsyncIterable<readonly ViewChange[]>): AsyncGenerator<Uint8Array> {
+  const folder = mkdtempSync(join(tmpdir(), 'ledger-state-view-'))
+  try {
+    const path = join(folder, 'view.parquet')
+    let file: ViewFile | undefined
+    for await (const page of pages) {
+      file ??= new ViewFile(path, Math.max(1, ...page.map(({ value }) => value?.json.length ?? 0)))
+      for (const change of page) {
+        file.add(change)
+        if (file.isFull) await file.writeRows()
+      }
+    }
+    file ??= new ViewFile(path, 1)
+    await file.finish()
+    yield* createReadStream(path)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+class ViewFile {
+  readonly #columns: readonly Column[]
+  readonly #writer: ParquetWriter
+  readonly #results: number
+  #data: Cell[][]
+
+  constructor(path: string, results: number) {
+    const names = Array.from({ length: results }, (_, at) => (results === 1 ? 'result' : `result_${at}`))
+    this.#results = results
+    this.#columns = [
+      version,
+      { ...timestamp, isOptional: true },
+      ...names.map((name) => text(name, true)),
+      text('error', true),
+      text('transaction_hash', true),
+    ]
+    this.#data = this.#columns.map(() => [])
+    this.#writer = openParquetFile(path, this.#columns)
+  }
+
+  add({ version, timestampUsec, value, error, transaction }: ViewChange): void {
+    const results = Array.from({ length: this.#results }, (_, at) => {
+      const json = value?.json[at]
+      return json === undefined ? undefined : resultToText(json)
+    })
+    const hash = transaction && bytesToHex(transaction.hash)
+    const cells: readonly Cell[] = [version, timestampUsec, ...results, error?.message, hash]
+    for (let at = 0; at < cells.length; at++) this.#data[at]!.push(cells[at])
+  }
+
+  get isFull(): boolean {
+    return this.#data[0]!.length === ROWS_OF_GROUP
+  }
+
+  async finish(): Promise<void> {
+    if (this.#data[0]!.length > 0) await this.writeRows()
+    await this.#writer.finish()
+  }
+
+  /** Writes the rows so far as a row group. */
+  async writeRows(): Promise<void> {
+    const columnData = this.#columns.map(({ name, encoding }, at) => {
+      return { name, data: this.#data[at]!, ...(encoding && { encoding }) }
+    })
+    await this.#writer.write({ columnData, rowGroupSize: ROWS_OF_GROUP })
+    this.#data = this.#columns.map(() => [])
+  }
+}
+
+/** A text as itself, without quotes, and other results as JSON. */
+function resultToText(json: string): string {
+  const value: unknown = JSON.parse(json)
+  return typeof value === 'string' ? value : json
+}
