@@ -302,13 +302,13 @@ function forecastFacts(engine: LmdbEngineReader) {
     seconds_from_backup: Math.ceil(window.backupSeconds),
     seconds_from_node: Math.ceil(window.nodeSeconds),
   }))
-  const { bytesPerKey, bytesPerWrite, freePages } = bytes
+  const { bytesPerKey, bytesPerWrite, growth } = bytes
   const basis = {
     keys: shape.keys,
     writes_per_version: shape.writesPerVersion,
     bytes_per_key: bytesPerKey,
     bytes_per_write: bytesPerWrite,
-    file_to_used_pages: freePages,
+    file_to_used_pages: growth,
   }
   return { forecast: { basis, windows } }
 }
@@ -320,7 +320,7 @@ function forecastText(engine: LmdbEngineReader): string {
     ['bytes a key of the newest state', bytes.bytesPerKey.toFixed(0)],
     ['writes a version', shape.writesPerVersion.toFixed(2)],
     ['bytes of such a write', bytes.bytesPerWrite.toFixed(0)],
-    ['file ÷ pages in use', bytes.freePages.toFixed(2)],
+    ['file ÷ pages in use', bytes.growth.toFixed(2)],
   ]
   return `${columns(basis)}\n\n${columns([FORECAST_HEADINGS, ...windows])}`
 }

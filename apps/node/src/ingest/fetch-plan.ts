@@ -1,7 +1,7 @@
 import type { FetchPlan, LedgerSource } from '@ledger-state/feed'
 import { diskTooSmall } from '../errors.js'
-import { type Forecast, forecastWindow } from '../sizing/forecast.js'
-import { ASSUMED_WRITES_PER_VERSION, MEASURED } from '../sizing/measured.js'
+import { type Forecast, forecastUnmeasured } from '../sizing/forecast.js'
+import { ASSUMED_WRITES_PER_VERSION } from '../sizing/measured.js'
 import { formatBytes, formatCount, formatDuration } from '../terminal/amounts.js'
 import { freeBytesAt, storeBytesAt } from './disk-space.js'
 
@@ -37,7 +37,7 @@ export async function planIngest(
   const versions = Number(plan.lastVersion - plan.firstVersion) + 1
   const kept = retain === undefined ? versions : Math.min(versions, Number(retain))
   const shape = { keys: plan.base?.entries ?? 0, writesPerVersion: ASSUMED_WRITES_PER_VERSION }
-  const forecast = forecastWindow(kept, shape, MEASURED, plan.base === undefined)
+  const forecast = forecastUnmeasured(kept, shape, plan.base === undefined)
   // If the store holds the beginning of the window, the rest is added to it. A new store may have begun within the
   // stored part.
   const present = held === undefined && dataDir !== undefined ? storeBytesAt(dataDir) : 0

@@ -1,5 +1,8 @@
 import {
-  INNER_BYTES_PER_KEY,
+  INDEX_BYTES_PER_KEY,
+  INDEX_BYTES_PER_WRITE,
+  MEASURED,
+  MEASURED_COMPRESSED,
   type MeasuredSizes,
   READER_BYTES,
   SUPERVISOR_BYTES,
@@ -15,9 +18,9 @@ export interface LedgerShape {
 }
 
 export interface Forecast {
-  /** Bytes of the data file. */
+  /** Bytes of the files. */
   readonly diskBytes: number
-  /** Memory of all processes with two readers, and of the inner pages of the store. */
+  /** Memory of all processes with two readers, and of the indexes and filters of the files. */
   readonly memoryBytes: number
   /**
    * Seconds for a state snapshot, unless the window is whole, and then for the versions of the window from a backup.
@@ -33,17 +36,17 @@ const READERS = 2
 export function forecastWindow(
   versions: number,
   { keys, writesPerVersion }: LedgerShape,
-  { bytesPerWrite, bytesPerKey, freePages }: MeasuredSizes,
+  { bytesPerWrite, bytesPerKey, growth }: MeasuredSizes,
   isWhole = false,
 ): Forecast {
   const writes = versions * writesPerVersion
-  // In a whole window, the first write of each key superseded nothing.
-  const superseding = isWhole ? Math.max(0, writes - keys) : writes
-  const diskBytes = (keys * bytesPerKey + superseding * bytesPerWrite) * freePages
+  // A whole window has no state before it, and is not pruned.
+  const diskBytes = isWhole ? writes * bytesPerWrite : (keys * bytesPerKey + writes * bytesPerWrite) * growth
+  const indexBytes = (isWhole ? 0 : keys * INDEX_BYTES_PER_KEY) + writes * INDEX_BYTES_PER_WRITE
   const processes = SUPERVISOR_BYTES + READERS * READER_BYTES + WRITER_BYTES
-  const memoryBytes = processes + Math.min(diskBytes, keys * INNER_BYTES_PER_KEY)
+  const memoryBytes = processes + Math.min(diskBytes, indexBytes)
   const seconds = (amount: number, rate: number): number =>
-    amount / (diskBytes > SUPPOSED_MEMORY_BYTES ? Math.min(rate, WRITES_PER_SECOND.beyondMemory) : rate)
+    amount / (diskBytes > SUPPOSED_MEMORY_BYTES ? Math.min(rate, WRITES_PER_SECOND.large) : rate)
   const snapshotSeconds = isWhole ? 0 : seconds(keys, WRITES_PER_SECOND.snapshot)
   return {
     diskBytes,
@@ -51,6 +54,14 @@ export function forecastWindow(
     backupSeconds: snapshotSeconds + seconds(writes, WRITES_PER_SECOND.backup),
     nodeSeconds: snapshotSeconds + seconds(writes, WRITES_PER_SECOND.node),
   }
+}
+
+/** Forecasts the size of a window of a ledger that was not measured. */
+export function forecastUnmeasured(versions: number, shape: LedgerShape, isWhole = false): Forecast {
+  const plain = forecastWindow(versions, shape, MEASURED, isWhole)
+  // The option `compress: auto`.
+  const isCompressed = plain.diskBytes > SUPPOSED_MEMORY_BYTES / 2
+  return isCompressed ? forecastWindow(versions, shape, MEASURED_COMPRESSED, isWhole) : plain
 }
 
 /** Size and versions of a store. */
@@ -77,6 +88,6 @@ export function measureStore(store: StoreFigures): { shape: LedgerShape; measure
   const bytesPerWrite = used / mergedWrites
   return {
     shape: { keys, writesPerVersion: historyEntries / versions },
-    measured: { bytesPerKey: bytesPerWrite, bytesPerWrite, freePages: fileBytes / used },
+    measured: { bytesPerKey: bytesPerWrite, bytesPerWrite, growth: fileBytes / used },
   }
 }

@@ -1,5 +1,5 @@
 import { formatBytes, formatCount } from '../terminal/amounts.js'
-import { type Forecast, forecastWindow, type LedgerShape } from './forecast.js'
+import { type Forecast, forecastUnmeasured, forecastWindow, type LedgerShape } from './forecast.js'
 import type { MeasuredSizes } from './measured.js'
 
 export const FORECAST_HEADINGS = ['window', 'disk', 'memory', 'from a backup', 'from a node'] as const
@@ -9,11 +9,16 @@ export interface SizedWindow extends Forecast {
   readonly versions: number
 }
 
-/** Forecasts for the usual windows, and for all versions since genesis if their number is given. */
-export function forecastWindows(shape: LedgerShape, measured: MeasuredSizes, all?: number): SizedWindow[] {
-  const usual = FORECAST_WINDOWS.filter((versions) => all === undefined || versions < all)
-  const sized = usual.map((versions) => ({ versions, ...forecastWindow(versions, shape, measured) }))
-  return all === undefined ? sized : [...sized, { versions: all, ...forecastWindow(all, shape, measured, true) }]
+/** Forecasts for the usual windows of a store that was measured. */
+export function forecastWindows(shape: LedgerShape, measured: MeasuredSizes): SizedWindow[] {
+  return FORECAST_WINDOWS.map((versions) => ({ versions, ...forecastWindow(versions, shape, measured) }))
+}
+
+/** Forecasts for the usual windows of a ledger that was not measured, and for all of its versions since genesis. */
+export function forecastLedger(shape: LedgerShape, all: number): SizedWindow[] {
+  const usual = FORECAST_WINDOWS.filter((versions) => versions < all)
+  const sized = usual.map((versions) => ({ versions, ...forecastUnmeasured(versions, shape) }))
+  return [...sized, { versions: all, ...forecastUnmeasured(all, shape, true) }]
 }
 
 export function forecastRow({ versions, diskBytes, memoryBytes, backupSeconds, nodeSeconds }: SizedWindow): string[] {
