@@ -8,6 +8,11 @@ import type { StateHead } from '../api/state-head.ts'
 const LIVE_MS = 2_000
 /** Time after which the newest version is asked for even if the stream says nothing. */
 const QUIET_MS = 30_000
+/**
+ * Time before the stream is opened. Until then the network falls idle between requests: programs that drive browsers
+ * wait for that, and a short visit takes none of the node's streams.
+ */
+const STREAM_AFTER_MS = 10_000
 /** `readyState` of an open `EventSource`. */
 const OPEN = 1
 /** A stream with a short entry for each block: the chain's clock. */
@@ -27,10 +32,11 @@ export const ageSeconds = computed(() => {
   return Math.max(0, Math.round((now.value - made) / 1_000))
 })
 
-/** Keeps `newest` up to date until the returned function is called: from the stream of blocks, or without one by polling. */
+/** Keeps `newest` up to date until the returned function is called: by polling, then from the stream of blocks if there is one. */
 export function followLedger(): () => void {
   const stop = new AbortController()
   let blocks: EventSource | undefined
+  const begunAt = performance.now()
   let askedAt = 0
   let timer: ReturnType<typeof setTimeout> | undefined
   const askAfter = (milliseconds: number): void => {
@@ -41,7 +47,7 @@ export function followLedger(): () => void {
     askedAt = performance.now()
     if (document.visibilityState === 'visible') {
       await refresh(stop.signal).catch(() => {})
-      if (!newestFailure.value)
+      if (!newestFailure.value && askedAt - begunAt >= STREAM_AFTER_MS)
         blocks ??= openBlocks(() => askAfter(Math.max(0, askedAt + LIVE_MS - performance.now())))
     }
     const isStreamed = blocks?.readyState === OPEN

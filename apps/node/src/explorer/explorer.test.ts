@@ -23,6 +23,14 @@ afterAll(() => bed.close())
  */
 const SOME_VIEWS = new Set(['home', 'balance', 'item', 'view', 'pruned'])
 
+// Many programs that drive a browser wait for this. An open stream counts as a request that is under way.
+it('the network of a page that has loaded falls idle', async () => {
+  const page = await bed.newPage()
+  await page.goto(bed.address, { waitUntil: 'networkidle' })
+  await shows(page, EXPLORER_VIEWS[0]!.text)
+  expect(await bed.closePages()).toEqual([])
+})
+
 // All views in both widths and both themes are tested in views.slow.test.ts.
 it('views are drawn within the width of a phone', async () => {
   const views = [...EXPLORER_VIEWS, ...EMPTY_VIEWS].filter(({ name }) => SOME_VIEWS.has(name))
