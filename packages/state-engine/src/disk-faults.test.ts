@@ -61,7 +61,7 @@ describe.skipIf(!hasFaultyDisk())(`a disk whose calls fail (needs gcc; TEST_SEED
     const first = isSlowRun ? 1 + random.below(MOST_SKIPPED + 1) : 2 + random.below(4)
     for (let nth = first; nth <= MOST_CALLS && reached < MOST_FAULTS; nth += 1 + random.below(MOST_SKIPPED + 1)) {
       const found = start(writer, { ...fault, nth })
-      const why = `the ${fault.call} number ${nth} of ${fault.name}: ${found.lines.join(', ')}`
+      const why = `the ${fault.call} number ${nth} (${fault.times ?? 1} times) of ${fault.name}: ${found.lines.join(', ')}`
       expect(found.signal, why).toBe('SIGKILL')
       if (!found.isReached) break
       reached++
@@ -75,10 +75,14 @@ describe.skipIf(!hasFaultyDisk())(`a disk whose calls fail (needs gcc; TEST_SEED
 
   const timeout = isSlowRun ? 600_000 : 60_000
 
+  /** Calls that fail one after the other, each in another try of a step. */
+  const someTimes = () => 1 + random.below(3)
+
   it.for(NAMES)('keeps all that was acknowledged with the durability full: %s', { timeout }, async (name) => {
     const steps = STEPS[name]!
     for (const file of FILES) {
-      await tryFaults({ options: { ...OPTIONS, durability: 'full' }, steps }, { call: 'sync', name: file })
+      const fault = { call: 'sync', name: file, times: someTimes() } as const
+      await tryFaults({ options: { ...OPTIONS, durability: 'full' }, steps }, fault)
     }
   })
 
@@ -86,7 +90,7 @@ describe.skipIf(!hasFaultyDisk())(`a disk whose calls fail (needs gcc; TEST_SEED
     for (const name of isSlowRun ? NAMES : ['merge', 'truncation']) {
       for (const file of FILES) {
         const writer = { options: { ...OPTIONS, durability }, steps: [...STEPS[name]!, 'flush'] }
-        await tryFaults(writer, { call: 'sync', name: file })
+        await tryFaults(writer, { call: 'sync', name: file, times: someTimes() })
       }
     }
   })
@@ -113,6 +117,16 @@ describe.skipIf(!hasFaultyDisk())(`a disk whose calls fail (needs gcc; TEST_SEED
       }
     },
   )
+
+  // lmdb-js ignores some transactions that could not begin, and continues without one.
+  it('keeps all that was acknowledged, with errors of the store, if a transaction cannot begin', {
+    timeout,
+  }, async () => {
+    for (const name of isSlowRun ? NAMES : ['merge', 'truncation']) {
+      const writer: FaultyWriterRun = { options: { ...OPTIONS, durability: 'full' }, steps: STEPS[name]! }
+      await tryFaults(writer, { call: 'lock', name: '.' })
+    }
+  })
 
   it('commits, merges and reports nothing of a file that cannot be removed once, and removes it later', async () => {
     const writer: FaultyWriterRun = {

@@ -51,6 +51,7 @@ export const storeFailedErrors = declareErrors('store_failed', {
     {},
     cause,
   ],
+  notBegun: (cause: unknown) => ['LMDB could not begin a transaction; nothing has changed: try again', {}, cause],
   writerBroken: (cause: unknown) => [
     'the store failed: a commit could not be written or undone; reopen the store',
     {},

@@ -1,5 +1,6 @@
 import { isLedgerStateError } from '@ledger-state/core'
 import { storeCorrupt, storeFailed } from '@ledger-state/engine/authoring'
+import { storeFailedErrors } from '../errors.js'
 
 /**
  * Messages of LMDB about damage. `MDB_BAD_TXN` follows another of these errors, which lmdb-js may not have reported;
@@ -10,9 +11,23 @@ const DAMAGE =
 /** Messages of LMDB, and of lmdb-js about its transactions. */
 const OF_LMDB = /\bMDB_|\btransaction\b|\bdatabase\b/
 
-/** Converts an error of LMDB to `store_corrupt` if it reports damage; other errors stay as they are. */
+/**
+ * Errors of a transaction that did not begin. lmdb-js 3.5.6 ignores that a write transaction could not begin
+ * (`EnvWrap::beginTxn`), so LMDB is given none: MDB_BAD_TXN, which is no damage, or EINVAL. A mutex that cannot be taken is
+ * EINVAL as well.
+ */
+const NOT_BEGUN = /No transaction to renew|Transaction flag was invalid for renew/
+const EINVAL = 22
+
+/**
+ * Converts an error of LMDB to `store_corrupt` if it reports damage, and to `store_failed` if a transaction did not begin;
+ * other errors stay as they are.
+ */
 export function toDamage(cause: unknown): unknown {
-  if (!(cause instanceof Error) || isLedgerStateError(cause) || !DAMAGE.test(cause.message)) return cause
+  if (!(cause instanceof Error) || isLedgerStateError(cause)) return cause
+  if ((cause as { code?: unknown }).code === EINVAL || NOT_BEGUN.test(cause.message))
+    return storeFailedErrors.notBegun(cause)
+  if (!DAMAGE.test(cause.message)) return cause
   return storeCorrupt(
     `LMDB cannot continue: ${cause.message.replace(/MDB_\w+: /, '').trim()}; a check says where`,
     cause,

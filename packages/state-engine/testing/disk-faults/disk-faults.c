@@ -2,8 +2,9 @@
 // loss of power: what was written before a sync that succeeded. As in Linux, a sync that fails drops what was dirty, and the
 // next one succeeds.
 //   FAULT_FOLDER   the folder that is watched       FAULT_DISK  the folder of what survives
-//   FAULT          CALL:NAME:N:ERRNO: the Nth CALL (sync, write, create, open, read, remove, link, rename, cut, list, stat) on
-//                  a file whose name begins with NAME fails. The name of the folder itself is ".".
+//   FAULT          CALL:NAME:N:ERRNO:TIMES: the Nth CALL (sync, write, create, open, read, remove, link, rename, cut, list,
+//                  stat) on a file whose name begins with NAME fails, and so do the next ones, TIMES in all. The name of the
+//                  folder itself is ".". The call "lock" takes a mutex of LMDB, and has no file: its NAME is ".".
 //   FAULT_REMOVES  when the lock file of LMDB is opened, its data file is removed
 //   FAULT_REACHED  a file that is created when the call fails
 #define _GNU_SOURCE
@@ -41,13 +42,13 @@ static struct { File *file; int is_folder, is_dsync; } opened[MOST_DESCRIPTORS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const char *folder, *disk;
 static char fault_call[16], fault_name[64];
-static int fault_at = -1, fault_errno, calls;
+static int fault_at = -1, fault_errno, fault_times = 1, calls;
 
 __attribute__((constructor)) static void start(void) {
   folder = getenv("FAULT_FOLDER");
   disk = getenv("FAULT_DISK");
   const char *fault = getenv("FAULT");
-  if (fault) sscanf(fault, "%15[^:]:%63[^:]:%d:%d", fault_call, fault_name, &fault_at, &fault_errno);
+  if (fault) sscanf(fault, "%15[^:]:%63[^:]:%d:%d:%d", fault_call, fault_name, &fault_at, &fault_errno, &fault_times);
 }
 
 static int real_open_file(const char *path, int flags, int mode) {
@@ -71,7 +72,8 @@ static int is_of_lmdb(void *caller) {
 static int fails(const char *call, const char *name) {
   if (fault_at < 0 || strcmp(call, fault_call) || strncmp(name, fault_name, strlen(fault_name))) return 0;
   pthread_mutex_lock(&lock);
-  int is_now = ++calls == fault_at;
+  calls++;
+  int is_now = calls >= fault_at && calls < fault_at + fault_times;
   pthread_mutex_unlock(&lock);
   if (!is_now) return 0;
   const char *reached = getenv("FAULT_REACHED");
@@ -272,6 +274,13 @@ int fsync(int fd) {
 int fdatasync(int fd) {
   REAL(int, fdatasync, int)
   return sync_with(fd, real_fdatasync);
+}
+
+/* LMDB begins every transaction with a mutex. */
+int pthread_mutex_lock(pthread_mutex_t *mutex) {
+  REAL(int, pthread_mutex_lock, pthread_mutex_t *)
+  if (!strcmp(fault_call, "lock") && IS_OF_LMDB && fails("lock", ".")) return fault_errno;
+  return real_pthread_mutex_lock(mutex);
 }
 
 static int fails_on_path(const char *call, const char *path) {

@@ -10,11 +10,13 @@ const SOURCE = fileURLToPath(new URL('disk-faults.c', import.meta.url))
 export const CALLS_BY_NAME = ['create', 'open', 'read', 'remove', 'link', 'rename', 'cut', 'list', 'stat'] as const
 
 export interface DiskFault {
-  readonly call: 'sync' | 'write' | (typeof CALLS_BY_NAME)[number]
+  readonly call: 'sync' | 'write' | 'lock' | (typeof CALLS_BY_NAME)[number]
   /** Begin of the names of the files whose calls count; `.` is the folder itself. */
   readonly name: string
   /** Number of the call that fails, counted from 1. */
   readonly nth: number
+  /** Number of calls that fail, one after the other; 1 by default. */
+  readonly times?: number
 }
 
 export interface FaultyRun {
@@ -47,7 +49,7 @@ export function compileFaultyDisk(folder: string) {
       FAULT_FOLDER: store,
       FAULT_DISK: disk,
       FAULT_REACHED: reached,
-      ...(fault && { FAULT: `${fault.call}:${fault.name}:${fault.nth}:5` }),
+      ...(fault && { FAULT: `${fault.call}:${fault.name}:${fault.nth}:5:${fault.times ?? 1}` }),
     }
     const { stdout, signal } = spawnSync(process.execPath, [script, store, ...args], {
       encoding: 'utf8',

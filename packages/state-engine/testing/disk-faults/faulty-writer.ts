@@ -11,7 +11,7 @@ export interface FaultyWriterRun {
   readonly steps: readonly string[]
 }
 
-const MOST_TRIES = 4
+const MOST_TRIES = 8
 
 const [path, text] = process.argv.slice(2) as [string, string]
 const { options, steps } = JSON.parse(text) as FaultyWriterRun
