@@ -11,8 +11,8 @@ const NONE = -1
 export class SegmentRevisions {
   readonly #reader: SegmentReader
   readonly #probe: KeyProbe
-  readonly #entry = new EntryReader()
-  readonly #scratch = new EntryReader()
+  #entryReader: EntryReader | undefined
+  #scratchReader: EntryReader | undefined
   #block = NONE
   #place = 0
   #write = 0
@@ -21,6 +21,18 @@ export class SegmentRevisions {
   constructor(reader: SegmentReader, probe: KeyProbe) {
     this.#reader = reader
     this.#probe = probe
+  }
+
+  // A history looks at all files, and few of them have the key: an entry reader takes longer to make than to ask a filter.
+
+  get #entry(): EntryReader {
+    this.#entryReader ??= new EntryReader()
+    return this.#entryReader
+  }
+
+  get #scratch(): EntryReader {
+    this.#scratchReader ??= new EntryReader()
+    return this.#scratchReader
   }
 
   /** Version of the write at the cursor. */
