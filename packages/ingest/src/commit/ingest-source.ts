@@ -38,6 +38,7 @@ import type { IngestOptions } from './ingest-options.js'
 import { RangeFill } from './range-fill.js'
 import { TransactionKeeper } from './transaction-keeper.js'
 import { ValuesBefore } from './values-before.js'
+import { WholeOfStore } from './whole-of-store.js'
 import { withPlace } from './with-place.js'
 
 /** Bounds of an ingest that a range bounds. */
@@ -110,6 +111,7 @@ class Ingest {
   readonly #batch = new Batch()
   readonly #counters: CountedIngest
   readonly #holdings: HoldingsKeeper
+  readonly #wholeOfStore = new WholeOfStore()
   #transactions: TransactionKeeper | undefined
   #isUnprovenNoticed = false
   /** Ends of epochs that were checked and are not kept yet. */
@@ -200,6 +202,7 @@ class Ingest {
 
   /** Expects that the newest version of the store is the same in the source. @throws `ledger_fork` */
   async #expectHeld(record: LedgerVersion): Promise<void> {
+    this.#wholeOfStore.note(record)
     const held = this.#filter?.heldPart(record) ?? record
     await expectSameVersion(await this.#engine.snapshot(), held, this.#source.position, record.accumulatorRoot)
   }
@@ -211,8 +214,11 @@ class Ingest {
    */
   async #take(record: LedgerVersion, transactions: TransactionKeeper, mark: Uint8Array | undefined): Promise<void> {
     if (record.block && this.#batch.isFull) await this.#flush(mark)
-    const kept = this.#filter ? await this.#filter.keep(record) : record
-    const whole = this.#filter && this.#source.isStore ? record : undefined
+    const isPart = this.#filter !== undefined && this.#source.isStore
+    const isWithBlocks = this.#filter !== undefined && !record.readWhole
+    const given = isWithBlocks ? this.#wholeOfStore.withWhole(record, this.#source.hashSalt) : record
+    const kept = this.#filter ? await this.#filter.keep(given) : given
+    const whole = isPart ? record : undefined
     this.#batch.add(kept, transactions.writesOf(kept), whole)
     if (this.#batch.isOverfull) await this.#flush()
   }

@@ -43,6 +43,21 @@ function firstAddressOf({ writes }: (typeof chain.expected)[number]): Uint8Array
   return Uint8Array.from(writes.find(([key]) => key[0] === 0)![0].subarray(1, 33))
 }
 
+/** Two members of a slice, and which versions they sent or that changed them. */
+function members() {
+  const senders = chain.records.flatMap(({ transaction }) => {
+    return transaction[0] === 0 ? [Buffer.from(transaction.subarray(1, 33)).toString('hex')] : []
+  })
+  const asked = [parseAddress(senders[0]!), firstAddressOf(chain.expected[chain.expected.length - 4]!)]
+  const isMember = (address: Uint8Array) => asked.some((one) => Buffer.compare(one, address) === 0)
+  const isKept = (version: number): boolean => {
+    const { transaction } = chain.records[version]!
+    if (transaction[0] === 0 && isMember(transaction.subarray(1, 33))) return true
+    return chain.expected[version]!.writes.some(([key]) => key[0] === 0 && isMember(key.subarray(1, 33)))
+  }
+  return { asked, isKept }
+}
+
 /** Checks every version, twice, and the index of hashes. */
 function expectWhole(engine: StateWriter, first = 0, last = LAST): void {
   const state = createLedger(engine).at()
@@ -162,16 +177,7 @@ describe('whole transactions', () => {
 
   it('are kept by a slice if a member sent them or they changed one, even after a restart and a truncation', async () => {
     writeBackup(chain, bed.at('backup'))
-    const senders = chain.records.flatMap(({ transaction }) => {
-      return transaction[0] === 0 ? [Buffer.from(transaction.subarray(1, 33)).toString('hex')] : []
-    })
-    const asked = [parseAddress(senders[0]!), firstAddressOf(chain.expected[chain.expected.length - 4]!)]
-    const isMember = (address: Uint8Array) => asked.some((one) => Buffer.compare(one, address) === 0)
-    const isKept = (version: number): boolean => {
-      const { transaction } = chain.records[version]!
-      if (transaction[0] === 0 && isMember(transaction.subarray(1, 33))) return true
-      return chain.expected[version]!.writes.some(([key]) => key[0] === 0 && isMember(key.subarray(1, 33)))
-    }
+    const { asked, isKept } = members()
     const only = { spec: { accounts: asked, tables: [], types: [] } }
     const engine = await bed.open('store', { memtableBytes: 0 })
     await ingest(engine, bed.at('backup'), { ...WHOLE, only, to: 33n } as IngestOptions)
@@ -191,5 +197,32 @@ describe('whole transactions', () => {
     expect(kept).toBeLessThan(LAST)
     expect((await engine.check()).problems).toEqual([])
     expect(notices.filter((text) => text.includes('whole'))).toEqual([])
+  })
+
+  it('are kept by a slice of another store, whatever commits either of them has', async () => {
+    writeBackup(chain, bed.at('backup'))
+    const { asked, isKept } = members()
+    const options = { ...WHOLE, only: { spec: { accounts: asked, tables: [], types: [] } } } as const
+    const retained = { ...WHOLE, retainTransactions: 1_000n } as const
+    for (const ofSource of [WHOLE, retained]) {
+      const source = createMemoryEngine()
+      for (const to of [20n, 61n, BigInt(LAST)]) await ingest(source, bed.at('backup'), { ...ofSource, to })
+      const { block } = source.blockAt(0n)
+      const begun = [...source.at(0n).scan(new Uint8Array(0))].map(({ key, value }) => [key, value] as const)
+      const versions = [{ version: 0n, block, writes: begun }, ...source.versions(1n, BigInt(LAST))]
+      const header = feedHeaderLine({ chainId: SYNTHETIC_CHAIN_ID })
+      const lines = versions.map(versionToFeedLine)
+      const slice = createMemoryEngine()
+      for (const count of [lines.length / 3, lines.length]) {
+        writeFileSync(bed.at('feed'), `${[header, ...lines.slice(0, count)].join('\n')}\n`)
+        await ingest(slice, bed.at('feed'), options)
+      }
+      const ofSlice = createLedger(slice).at()
+      for (let version = 0; version <= LAST; version++) {
+        const found = wholeTransactionAt(ofSlice, BigInt(version))
+        const expected = isKept(version) ? expectedBcs(version) : undefined
+        expect(found ? Buffer.from(found.toBcs()).toString('hex') : undefined, `version ${version}`).toBe(expected)
+      }
+    }
   })
 })
