@@ -18,7 +18,7 @@ const VERSIONS_OF_EPOCH = 2n
 export interface ManyEpochs {
   readonly validators: readonly MadeValidator[]
   readonly endings: readonly Uint8Array[]
-  /** The waypoint of the end of an epoch. */
+  /** The waypoint of an epoch change. */
   waypointOf(epoch: number): string
 }
 

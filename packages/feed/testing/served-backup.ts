@@ -20,9 +20,9 @@ export interface ServedRange {
 }
 
 /**
- * Serves ends of epochs, one a folder, and the versions of one chunk. All versions before the chunk count as pruned,
+ * Serves epoch changes, one a folder, and the versions of one chunk. All versions before the chunk count as pruned,
  * and so do all states. The node's newest version is the last of the chunk.
- * @param epochs the backup folder with the ends of epochs
+ * @param epochs the backup folder with the epoch changes
  * @param served number of ends that the node has; by default all before the epoch of the chunk's ledger info
  */
 export async function serveFolder(

@@ -95,7 +95,7 @@ export function publicKeyOf(secret: bigint): Uint8Array {
   return key
 }
 
-/** Signatures that were made. One takes about 20 ms, and tests sign the same ends of epochs again and again. */
+/** Signatures that were made. One takes about 20 ms, and tests sign the same epoch changes again and again. */
 const signatures = new Map<string, Uint8Array>()
 
 export function signatureOf(message: Uint8Array, signers: readonly MadeValidator[], salt = 'APTOS::'): Uint8Array {
@@ -129,7 +129,7 @@ export function validatorsOf(epoch: number): readonly MadeValidator[] {
   return [0, 1, 2, 3].map((at) => ({ secret: BigInt(1_000 + epoch + at), power: BigInt(10 + ((epoch + at) % 3)) }))
 }
 
-/** The ends of epochs 0 to `epochs` - 1. Epoch 0 is unsigned, as in a genesis. */
+/** The epoch changes 0 to `epochs` - 1. Epoch 0 is unsigned, as in a genesis. */
 export function madeEndings(epochs: number, salt?: string): MadeLedgerInfo[] {
   return Array.from({ length: epochs }, (_, epoch) => {
     const validators = validatorsOf(epoch)

@@ -83,8 +83,8 @@ export const invalidRequest = declareErrors('invalid_request', {
   startVersionMissing: () =>
     unparsed('parameter `start_version`', 'failed to parse "string(U64)": the value is required'),
   /**
-   * Error for an end of an epoch that is not kept.
-   * @param before version of the ledger info that the end of the epoch must precede
+   * Error for an epoch change that is not kept.
+   * @param before version of the ledger info that the epoch change must precede
    */
   endingNotKept: (parameter: 'proof_from' | 'from', version: bigint, before?: bigint) => {
     const early = before === undefined ? '' : ` that precedes the ledger info of version ${before}`

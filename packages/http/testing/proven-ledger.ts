@@ -95,7 +95,7 @@ const writes: Write[] = [
 ]
 
 const endings = madeEndings(EPOCH)
-/** The waypoint of the end of an epoch. */
+/** The waypoint of an epoch change. */
 export function waypointOf(epoch: number): string {
   return `${endings[epoch]!.version}:${waypointHash(endings[epoch]!)}`
 }
@@ -107,7 +107,7 @@ export interface ProvenLedger {
   close(): void
 }
 
-/** Signers of the ends of epochs and of the checkpoint. */
+/** Signers of the epoch changes and of the checkpoint. */
 export interface SignedEpochs {
   /** Signed epoch changes since genesis. */
   readonly endings: readonly Uint8Array[]

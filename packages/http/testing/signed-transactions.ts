@@ -17,7 +17,7 @@ export interface SignedTransactions {
   readonly engine: StateWriter
   readonly chain: SyntheticChain
   readonly proofs: StateProofs
-  /** Waypoint of the first end of an epoch. */
+  /** Waypoint of the first epoch change. */
   readonly waypoint: string
   /** The last versions that a ledger info in the store covers, in order. */
   readonly signed: readonly bigint[]

@@ -58,7 +58,7 @@ function changeDigit(bytes: Buffer, random: Random): Buffer {
 
 /**
  * Expects the outcome of the sound backup, or a refusal after at most a prefix of it, which was proven without the
- * changed bytes. Ends of epochs are compared except the one at the waypoint, which commits neither to its signatures
+ * changed bytes. Epoch changes are compared except the one at the waypoint, which commits neither to its signatures
  * nor to its round.
  */
 function expectNothingWrong(found: IngestOutcome, sound: IngestOutcome, what: string): void {
@@ -131,7 +131,7 @@ function describeChange(bytes: Buffer, changed: Buffer): string {
 const ofTransactions = (name: string) => /^(transaction_|epoch_ending_)/.test(name)
 const ofSnapshot = (name: string) => /^(state_|epoch_ending_)/.test(name)
 
-describe(`changed bytes of a backup (TEST_SEED=${SEED}, TAMPERING_ROUNDS=${ROUNDS})`, () => {
+describe(`changed bytes of a backup (TEST_SEED=${SEED}, ${ROUNDS} rounds)`, () => {
   const chain = new SyntheticChain({ blocks: 12, signers: true })
   const endings = chain.endings()
   const waypoint = `0:${waypointHash(endings[0]!)}`

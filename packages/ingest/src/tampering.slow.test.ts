@@ -141,7 +141,7 @@ it('the backup is sound without a change', async () => {
   expect(state.signed).toMatchObject({ version: BigInt(SNAPSHOT), epoch: chain.epoch, waypoint })
 })
 
-describe('ends of epochs', () => {
+describe('epoch changes', () => {
   it.each<[string, Change, RegExp]>([
     [
       'signed by strangers',
@@ -589,7 +589,7 @@ describe.skipIf(!hasSharedData)('the made-up ledger of ../shared (skipped withou
     return await ingestOutcome(`${bed.at('made')}/${folder}`, { waypoints: [trusted] })
   }
 
-  it('is refused with each variant of its ends of epochs laid over it', async () => {
+  it('is refused with each variant of its epoch changes laid over it', async () => {
     const variants = 'variants/'
     const files = readBackupFiles(sharedPath('data/epochs/made'))
     const names = new Set(

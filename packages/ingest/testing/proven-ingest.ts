@@ -15,7 +15,7 @@ export interface IngestOutcome {
   readonly base: string
   /** Each later version, as a text. */
   readonly versions: readonly string[]
-  /** The ends of epochs that the store keeps, in hex. */
+  /** The epoch changes that the store keeps, in hex. */
   readonly endings: readonly string[]
 }
 

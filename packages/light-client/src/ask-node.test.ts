@@ -15,7 +15,7 @@ async function optionsOf(ask: (fetch: typeof globalThis.fetch) => Promise<unknow
 }
 
 const CLIENTS = [
-  ['ends of epochs', (fetch: typeof globalThis.fetch) => readEndingsFrom('http://node/v1', fetch)('0:00')],
+  ['epoch changes', (fetch: typeof globalThis.fetch) => readEndingsFrom('http://node/v1', fetch)('0:00')],
   ['proofs', (fetch: typeof globalThis.fetch) => readProofFrom('http://node/v1', fetch)(Uint8Array.of(1), 1n)],
 ] as const
 

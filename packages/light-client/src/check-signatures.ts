@@ -19,7 +19,7 @@ export interface Trust {
   readonly trustedValidators?: Omit<EpochState, 'bytes'> | undefined
   /** Implementation of BLS signatures; by default the one in JavaScript. */
   readonly bls?: Bls | undefined
-  /** Reads the ends of epochs that an answer leaves out: one answer has about 1 MiB of them. */
+  /** Reads the epoch changes that an answer leaves out: one answer has about 1 MiB of them. */
   readonly readEndings?: ReadEndings | undefined
   /**
    * Called with each epoch on the way to the signing epoch. A caller that keeps its waypoint can continue from there.

@@ -11,7 +11,7 @@ import { readEndingsFrom } from './read-endings.js'
 import { verifyRead } from './verify-read.js'
 
 const EPOCHS = 1_010
-/** Number of validators: with it an answer has about 450 ends of epochs. */
+/** Number of validators: with it an answer has about 450 epoch changes. */
 const VALIDATORS = 24
 
 const epochs = manyEpochs(EPOCHS, VALIDATORS)
@@ -91,7 +91,7 @@ describe('a waypoint that is more than a thousand epochs old', () => {
     expect(read.signers.waypoint).toBe(epochs.waypointOf(EPOCHS - 1))
   })
 
-  it('is followed without ends of epochs in the answer, too', async () => {
+  it('is followed without epoch changes in the answer, too', async () => {
     const reads = counted()
     const { readEndings } = reads
     expect(await verifyRead(await answerFrom(undefined), { question, waypoint, bls, readEndings })).toMatchObject(
@@ -136,7 +136,7 @@ describe('a waypoint that is more than a thousand epochs old', () => {
     await expect(work).rejects.toMatchObject({ code })
   })
 
-  it("quotes the node's answer if that has no ends of epochs", async () => {
+  it("quotes the node's answer if that has no epoch changes", async () => {
     const answer = await answerFrom(undefined)
     const unknown = `${2 * EPOCHS - 21}:${'0'.repeat(64)}`
     await expect(readHere(unknown)).rejects.toMatchObject({

@@ -1,6 +1,6 @@
 import { invalidAnswer } from './errors.js'
 
-/** Longest answer that is read. One has about 1 MiB of ends of epochs, or a module and its proof. */
+/** Longest answer that is read. One has about 1 MiB of epoch changes, or a module and its proof. */
 export const MOST_ANSWER_BYTES = 16 * 1024 * 1024
 
 /**

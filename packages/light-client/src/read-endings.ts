@@ -4,7 +4,7 @@ import type { ReadEndings } from './check-signatures.js'
 import { invalidAnswer } from './errors.js'
 
 /**
- * Makes a function that reads ends of epochs from a node, about 1 MiB of them at a time.
+ * Makes a function that reads epoch changes from a node, about 1 MiB of them at a time.
  * @param url URL of the node's API, ending in `/v1`
  * @param fetch as runtimes have it; the reads throw `invalid_answer` if the node refuses them or does not answer
  */
@@ -20,7 +20,7 @@ export function readEndingsThrough(url: string, sender: Sender): ReadEndings {
   }
 }
 
-/** Decodes an answer with ends of epochs. @throws `invalid_answer` */
+/** Decodes an answer with epoch changes. @throws `invalid_answer` */
 function readEndings(body: Uint8Array): Uint8Array[] {
   try {
     const reader = new ByteReader(body)

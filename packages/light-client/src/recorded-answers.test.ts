@@ -44,7 +44,7 @@ describe.each(cases)('the recorded answer about $name', ({ question, json, bcs, 
   })
 
   it('is refused where a byte of its state, its accumulator or its ledger info is another', async () => {
-    // The ends of epochs come last. The waypoint does not cover all of the first one, so parts of it may differ.
+    // The epoch changes come last. The waypoint does not cover all of the first one, so parts of it may differ.
     const { proof } = JSON.parse(json) as { readonly proof: { readonly ledger_info: string } }
     const end = hexToBytes(bcs).length - lengthOfEndings(json)
     expect(bcs).toContain(proof.ledger_info.slice(2))
@@ -61,7 +61,7 @@ describe.each(cases)('the recorded answer about $name', ({ question, json, bcs, 
   })
 })
 
-it('ends of epochs are read where an answer has none', async () => {
+it('epoch changes are read where an answer has none', async () => {
   const body = hexToBytes(endings)
   const fetchHere = (async (url: string) => {
     expect(url).toBe(`http://node/v1/-/epoch_endings?from=${waypoint}`)
@@ -77,7 +77,7 @@ it('ends of epochs are read where an answer has none', async () => {
   })
 })
 
-/** Number of bytes of the ends of epochs in BCS, each with its length of two bytes before it. */
+/** Number of bytes of the epoch changes in BCS, each with its length of two bytes before it. */
 function lengthOfEndings(json: string): number {
   const { proof } = JSON.parse(json) as { readonly proof: { readonly epoch_endings: readonly string[] } }
   return proof.epoch_endings.reduce((sum, hex) => sum + 2 + (hex.length - 2) / 2, 1)

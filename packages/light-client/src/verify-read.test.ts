@@ -115,7 +115,7 @@ describe('verifyRead', () => {
     expect(JSON.parse(json!)).toEqual({ sequence_number: '7', authentication_key: bytesToHex(HOME) })
   })
 
-  it('continues from the newest end of an epoch, or from validators that are trusted themselves', async () => {
+  it('continues from the newest epoch change, or from validators that are trusted themselves', async () => {
     const body = (await answerTo(cases[0]!)).toString()
     const { signers } = await verifyRead(body, options(cases[0]!.question))
     expect(signers.waypoint).toBe(waypointOf(EPOCH - 1))

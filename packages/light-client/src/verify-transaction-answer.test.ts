@@ -92,7 +92,7 @@ describe('transactions and events with proofs', () => {
       'another path': { accumulator_siblings: other.proof.accumulator_siblings },
       'another root': { ledger_info: flipped(proof.ledger_info, 1 + 8 + 8 + 32) },
       'a right path to a root that nobody signed': { ledger_info: flipped(proof.ledger_info, -1) },
-      'no ends of epochs': { epoch_endings: [] },
+      'no epoch changes': { epoch_endings: [] },
     }
     expect(unsigned.signature).toBeDefined()
     for (const [name, forged] of Object.entries(forgeries)) {

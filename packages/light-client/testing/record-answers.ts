@@ -27,7 +27,7 @@ export interface RecordedAnswers {
   readonly answers: readonly RecordedAnswer[]
   /** Proofs of modules, by their state keys. */
   readonly modules: Readonly<Record<string, string>>
-  /** The answer with ends of epochs, in BCS. */
+  /** The answer with epoch changes, in BCS. */
   readonly endings: string
   /** Calls that ask a node themselves, as texts, and the answers of the node by their requests. */
   readonly calls: readonly string[]

@@ -16,7 +16,7 @@ export interface CommitMark extends ResumeToken {
   /** A signed ledger that differs from the store's above `signed`; undefined if nothing contradicts the store. */
   readonly contradicted: Contradiction | undefined
   /**
-   * Writes of the store's own keys that verify earlier versions: ends of epochs, and a signed checkpoint. The next
+   * Writes of the store's own keys that verify earlier versions: epoch changes, and a signed checkpoint. The next
    * commit makes them, unless its source is another store.
    */
   readonly pending: readonly PendingWrite[]
@@ -50,7 +50,7 @@ export interface ResumeToken {
   readonly wholeHash: Uint8Array | undefined
 }
 
-/** Versions that validators signed, and the validators. `ending` is the newest end of an epoch that the store keeps. */
+/** Versions that validators signed, and the validators. `ending` is the newest epoch change that the store keeps. */
 export interface SignedRange extends TrustedState {
   /** Newest version that is signed. */
   readonly version: bigint

@@ -6,12 +6,12 @@ import { packEnding, unpackEnding } from './epoch-change.js'
 
 const random = createRandom(7)
 const VALIDATORS = random.bytes(4_000)
-/** Ends of epochs with the same validators, whose epoch and signature differ. */
+/** Epoch changes with the same validators, whose epoch and signature differ. */
 const endings = Array.from({ length: 65 }, (_, epoch) =>
   Buffer.concat([Buffer.from([epoch]), VALIDATORS, random.bytes(96)]),
 )
 
-describe('the end of an epoch', () => {
+describe('an epoch change', () => {
   it('is unpacked as it was packed, with the one before and without, whatever its bytes are', () => {
     const bytes = fc.uint8Array({ maxLength: 500 })
     const epochs = fc.bigInt({ min: 1n, max: 2n ** 64n - 1n })

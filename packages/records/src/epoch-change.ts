@@ -1,7 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { badEpochChange } from './errors.js'
 
-// The end of an epoch as a store keeps it: u8 kind, then the deflated bytes of the ledger info with its signatures.
+// An epoch change as a store keeps it: u8 kind, then the deflated bytes of the ledger info with its signatures.
 // Most validators stay from one epoch to the next, so the bytes of the epoch before are the dictionary: 16 KB then take
 // 1 to 2 KB.
 
@@ -12,7 +12,7 @@ const STRIDE = 32n
 /** Most bytes of an ending; far more than the ledger info of 65,536 validators has. */
 const MAX_BYTES = 8 * 1_024 * 1_024
 
-/** The end of an epoch that follows from a trusted waypoint, as a store keeps it. */
+/** An epoch change that follows from a trusted waypoint, as a store keeps it. */
 export interface PackedEpochChange {
   readonly epoch: bigint
   /** Packed bytes, as `unpackEnding` reads them. */
@@ -20,7 +20,7 @@ export interface PackedEpochChange {
 }
 
 /**
- * Packs the end of an epoch.
+ * Packs an epoch change.
  * @param bytes the ledger info with its signatures, as backups have it
  * @param previous `bytes` of the epoch before; undefined if they are not at hand
  */
@@ -34,7 +34,7 @@ export function packEnding(epoch: bigint, bytes: Uint8Array, previous: Uint8Arra
 }
 
 /**
- * Unpacks the end of an epoch.
+ * Unpacks an epoch change.
  * @param previous the result of this function for the previous epoch; undefined for the first one kept
  * @throws `untrusted`
  */

@@ -326,7 +326,7 @@ export const ACCUMULATOR_ROOT_KEY = KEY_FAMILIES.accumulatorRoot.prefix
 /** Key of a signed checkpoint. */
 export const CHECKPOINT_KEY = KEY_FAMILIES.checkpoint.prefix
 
-/** Prefix of the keys of ends of epochs: see `epochEndingKey`. */
+/** Prefix of the keys of epoch changes: see `epochEndingKey`. */
 export const EPOCH_ENDING_PREFIX = KEY_FAMILIES.epochEnding.prefix
 
 /** Key of an epoch change with verified signatures. */

@@ -6,7 +6,7 @@ import type { SignedPower } from '@ledger-state/proof'
 export interface TrustedState {
   /** The waypoint that was trusted, `version:hash`. */
   readonly waypoint: string
-  /** The newest end of an epoch that was checked, as a waypoint. The next source continues from it. */
+  /** The newest epoch change that was checked, as a waypoint. The next source continues from it. */
   readonly ending: string
   /** The epoch whose validators signed. */
   readonly epoch: bigint

@@ -13,7 +13,7 @@ describe('followedFrom', () => {
     return () => vi.unstubAllGlobals()
   })
 
-  it('is the newest end of an epoch that was followed from the same waypoint, before the version', () => {
+  it('is the newest epoch change that was followed from the same waypoint, before the version', () => {
     expect(followedFrom(waypoint(0), '100')).toBe(waypoint(0))
     keepFollowed(waypoint(0), waypoint(50))
     keepFollowed(waypoint(0), waypoint(40))

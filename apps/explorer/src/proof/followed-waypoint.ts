@@ -5,7 +5,7 @@ const STORED_AS = 'followed-waypoints'
 const MOST_KEPT = 16
 
 /**
- * The waypoint to continue from: the newest end of an epoch that this browser verified from a trusted waypoint, if it
+ * The waypoint to continue from: the newest epoch change that this browser verified from a trusted waypoint, if it
  * is older than `version`; else the trusted waypoint itself.
  */
 export function followedFrom(trusted: string, version: string): string {
@@ -13,7 +13,7 @@ export function followedFrom(trusted: string, version: string): string {
   return kept !== undefined && versionOf(kept) <= BigInt(version) ? kept : trusted
 }
 
-/** Keeps an end of an epoch that was verified from a trusted waypoint, if it is the newest. */
+/** Keeps an epoch change that was verified from a trusted waypoint, if it is the newest. */
 export function keepFollowed(trusted: string, reached: string): void {
   const kept = parseFollowed(read())
   const before = kept.get(trusted)

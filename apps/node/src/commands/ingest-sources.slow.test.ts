@@ -53,7 +53,7 @@ describe('the ingest of a genesis', () => {
     expect(bed.ingest(bed.at('genesis.blob'), 'store', '--waypoint', waypoint).status).toBe(0)
     expect(await bed.info('store')).toMatchObject({ base: 'genesis', base_version: '0', chain_id: SYNTHETIC_CHAIN_ID })
     writeBackup(chain, bed.at('backup'))
-    // The backup has no ends of epochs.
+    // The backup has no epoch changes.
     expect(bed.ingest(bed.at('backup'), 'store', '--waypoint', waypoint).stderr).toMatch(
       /the backup in .* cannot be verified.* --unsigned/,
     )

@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(() => bed.close())
 
 describe('trust check', () => {
-  it('checks the ends of epochs that a store keeps against the waypoint from which it began, or a given one', async () => {
+  it('checks the epoch changes that a store keeps against the waypoint from which it began, or a given one', async () => {
     await writeContradictedStore(bed.folder)
     expect(bed.run('trust', 'check', '--data-dir', 'store')).toMatchObject({
       status: 0,

@@ -33,7 +33,7 @@ afterEach(async () => {
 
 const root = () => bed.at('bucket/e1')
 
-/** Writes the ends of epochs that the chain has, in folders that begin with the given epochs. */
+/** Writes the epoch changes that the chain has, in folders that begin with the given epochs. */
 function writeAllEndings(splits: readonly number[]): void {
   for (const name of readdirSync(root()))
     if (name.startsWith('epoch_ending_')) rmSync(join(root(), name), { recursive: true })

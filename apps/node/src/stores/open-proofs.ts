@@ -8,7 +8,7 @@ import type { OpenBlockProofs } from './block-proofs.js'
 /** Time for which the list of the trees in a folder is reused. */
 const LIST_AGE_MS = 1_000
 
-/** Proofs from the trees in a folder, with the ends of epochs of a store. */
+/** Proofs from the trees in a folder, with the epoch changes of a store. */
 export interface OpenProofs extends StateProofs {
   close(): void
 }

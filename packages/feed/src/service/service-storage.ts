@@ -32,7 +32,7 @@ const MOST_VERSIONS = 10n ** 12n
 const MOST_EPOCHS = 10n ** 6n
 const MOST_ENTRIES = 10n ** 11n
 
-/** The version and epoch of the newest ledger info of a node, or of an end of an epoch. */
+/** The version and epoch of the newest ledger info of a node, or of an epoch change. */
 interface EpochVersion {
   readonly epoch: bigint
   readonly version: bigint
@@ -41,7 +41,7 @@ interface EpochVersion {
 /** Data that a node has not pruned. */
 interface Holdings {
   readonly oldestVersion: bigint
-  /** Ends of epochs for which the node has the state and all later transactions. */
+  /** Epoch changes for which the node has the state and all later transactions. */
   readonly states: readonly EpochVersion[]
 }
 

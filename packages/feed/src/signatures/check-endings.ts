@@ -9,7 +9,7 @@ import {
 } from '@ledger-state/proof'
 import { loadBls } from './load-bls.js'
 
-/** Result of a check of ends of epochs that follow from a waypoint. */
+/** Result of a check of epoch changes that follow from a waypoint. */
 export interface CheckedEndings {
   readonly count: number
   /** Epochs of the first and of the last ending; undefined if there is none. */

@@ -5,8 +5,8 @@ import { SignatureVerifier } from './signature-verifier.js'
 import type { LedgerSource, Reading, SourceOptions } from './source.js'
 
 /**
- * Opens the ends of epochs of a backup, which hold no versions. Reading them proves the validators of all epochs. If
- * the store holds versions, it is instead compared with the ends of epochs within its window.
+ * Opens the epoch changes of a backup, which hold no versions. Reading them proves the validators of all epochs. If
+ * the store holds versions, it is instead compared with the epoch changes within its window.
  */
 export function openEpochEndings(storage: BackupStorage, options: SourceOptions): LedgerSource {
   const hasher = new LedgerHasher(options.hashSalt)

@@ -98,7 +98,7 @@ async function expectAsInFolder(location: string, path: string): Promise<void> {
   const { copies: _, ...expected } = await readAll(path)
   expect(found).toEqual(expected)
   expect(found.versions.length + found.entries.length).toBeGreaterThan(30)
-  // Two chunks are proven and read while others are fetched, each with its proof, and ends of epochs.
+  // Two chunks are proven and read while others are fetched, each with its proof, and epoch changes.
   expect(copies).toBeLessThanOrEqual(2 * (2 + FETCH_LIMITS.items) + endings.length)
   expect(filesIn(temporary)).toBe(0)
 }

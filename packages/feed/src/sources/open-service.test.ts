@@ -261,7 +261,7 @@ describe.skipIf(!hasSharedData)('the backup service of a real chain (skipped wit
     }
   }
 
-  it('gives the ends of epochs that its folder gives, with signatures that hold', async () => {
+  it('gives the epoch changes that its folder gives, with signatures that hold', async () => {
     service = await serveFolder(root, range(), salt, 64)
     const ofFolder = await believed(new FolderStorage(root))
     expect(ofFolder.trustedState.epoch).toBe(64n)

@@ -16,7 +16,7 @@ export class SignatureVerifier {
   #epochs: VerifiedEpochs | undefined
   #isNoticed = false
 
-  /** @param storage the backup, which has the ends of epochs */
+  /** @param storage the backup, which has the epoch changes */
   constructor(storage: BackupStorage, hasher: LedgerHasher, options: SourceOptions) {
     this.#storage = storage
     this.#hasher = hasher
@@ -57,7 +57,7 @@ export class SignatureVerifier {
   }
 
   /**
-   * The ends of epochs between two versions, each checked to be signed. Yields none if no waypoint is trusted.
+   * The epoch changes between two versions, each checked to be signed. Yields none if no waypoint is trusted.
    * @throws `untrusted`
    */
   async *endingsWithin({ above, upTo, trustedState, chainId }: SignedRangeReading): AsyncGenerator<SignedVersion> {
@@ -69,7 +69,7 @@ export class SignatureVerifier {
     }
   }
 
-  /** The ends of epochs that were checked since the last call, in order, for a store to keep. */
+  /** The epoch changes that were checked since the last call, in order, for a store to keep. */
   takeEndings(): readonly PackedEpochChange[] {
     return this.#epochs?.takeEndings() ?? []
   }

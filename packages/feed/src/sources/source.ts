@@ -43,7 +43,7 @@ export interface LedgerSource {
    * @throws `untrusted`
    */
   signedPoints?(reading: SignedRangeReading): AsyncIterable<SignedVersion>
-  /** The ends of epochs that were proven since the last call, in order. Only in sources that carry signatures. */
+  /** The epoch changes that were proven since the last call, in order. Only in sources that carry signatures. */
   takeEndings?(): readonly PackedEpochChange[]
   /** Hash of all writes up to a version, if the source is another store: see `WritesHash` of `@ledger-state/ingest`. */
   readonly checkpoint?: { readonly version: bigint; readonly writesHash: Uint8Array } | undefined
@@ -198,7 +198,7 @@ export interface SourceOptions {
   readonly sourceFolder?: string | undefined
   /** Folder that keeps the fetched objects of a backup, as a separate backup. By default they are not kept. */
   readonly keepFolder?: string | undefined
-  /** Whether to accept a backup that holds nothing but ends of epochs, to prove their validators; false by default. */
+  /** Whether to accept a backup that holds nothing but epoch changes, to prove their validators; false by default. */
   readonly endingsAlone?: boolean | undefined
   /** Whether to accept a source without checking signatures. Nothing verifies it then. */
   readonly unsigned?: boolean | undefined

@@ -139,7 +139,7 @@ describe('a backup', () => {
     expect(warnings.filter((text) => text.includes('file descriptor'))).toEqual([])
   })
 
-  it('is refused if ends of epochs are missing, with the option that takes it nevertheless', async () => {
+  it('is refused if epoch changes are missing, with the option that takes it nevertheless', async () => {
     const trust = { waypoints: [waypointOf(0)] }
     const without = await readAll(write(chain, []).root, trust)
     expectUntrusted(without, /no epoch change at a trusted waypoint/)
@@ -165,7 +165,7 @@ describe('a backup', () => {
     expect(silent).toMatchObject({ given: chain.records.length, trustedState: undefined, notices: [] })
   })
 
-  it('that holds nothing but ends of epochs proves their validators', async () => {
+  it('that holds nothing but epoch changes proves their validators', async () => {
     const root = mkdtempSync(join(folder, 'endings-'))
     writeEndings(root, endings)
     const options = { endingsAlone: true, waypoints: [waypointOf(0)] }

@@ -131,7 +131,7 @@ describe('a window of a backup', () => {
     expect(found.versions).toEqual(numbers(NEWER + 1, Number(blocks[4]!.version) - 1))
   })
 
-  it('is planned: objects, bytes, versions and ends of epochs, less those of the store', async () => {
+  it('is planned: objects, bytes, versions and epoch changes, less those of the store', async () => {
     const plan = await planOf(window({ version: BigInt(NEWER) }))
     const count = Math.ceil((LAST + 1) / 6) - Math.floor((NEWER + 1) / 6)
     const chunksOfState = Math.ceil(chain.records[NEWER]!.state.size / 20)

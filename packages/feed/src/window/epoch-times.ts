@@ -8,7 +8,7 @@ import type { BackupStorage } from '../files/backup-storage.js'
 import { readRecords } from '../files/record-file.js'
 
 /**
- * The end of an epoch, by its ledger info. The info is not checked: it only chooses the data to read, and that data is
+ * An epoch change, by its ledger info. The info is not checked: it only chooses the data to read, and that data is
  * proven.
  */
 interface EpochEnd {

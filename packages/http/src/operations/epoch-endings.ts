@@ -8,7 +8,7 @@ import { parameterOf } from './parts/request-parts.js'
 import { MAX_ENDING_BYTES } from './parts/state-proofs.js'
 
 /**
- * Operation that returns the ends of epochs from a waypoint to the present validators, in as many answers as they need.
+ * Operation that returns the epoch changes from a waypoint to the present validators, in as many answers as they need.
  */
 export const getEpochEndings: Operation = {
   id: 'get_epoch_endings',
@@ -50,7 +50,7 @@ export const getEpochEndings: Operation = {
 }
 
 /**
- * The requested ends of epochs.
+ * The requested epoch changes.
  * @throws `invalid_request` if no kept epoch ends at the requested version
  */
 async function endingsOf({ query, proofs }: OperationRequest, lastEpoch: bigint): Promise<readonly Uint8Array[]> {

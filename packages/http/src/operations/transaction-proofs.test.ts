@@ -68,7 +68,7 @@ describe.each([1, 2, testSeed()])('proofs of transactions and events (seed %i)',
     }
   })
 
-  it('are given by hash and in BCS, with the ends of epochs since a waypoint', async () => {
+  it('are given by hash and in BCS, with the epoch changes since a waypoint', async () => {
     const made = await createSignedTransactions({ seed })
     for (const listener of listenersOf(made)) {
       const version = made.signed.at(-1)! - 1n

@@ -114,7 +114,7 @@ class Ingest {
   readonly #wholeOfStore = new WholeOfStore()
   #transactions: TransactionKeeper | undefined
   #isUnprovenNoticed = false
-  /** Ends of epochs that were checked and are not kept yet. */
+  /** Epoch changes that were checked and are not kept yet. */
   #endingsLeft: readonly PackedEpochChange[] = []
   /** Filter of a slice; undefined if everything is kept. */
   #filter: SliceFilter | undefined
@@ -413,7 +413,7 @@ class Ingest {
     progress?.update(this.#counters, this.#source.progress)
   }
 
-  /** Adds to the last of some versions the writes of the ends of epochs that verify them. */
+  /** Adds to the last of some versions the writes of the epoch changes that verify them. */
   async #withEndings(held: AsyncSnapshot, versions: readonly VersionWrites[]): Promise<readonly VersionWrites[]> {
     const { trustedState } = this.#source
     const believed = [...this.#endingsLeft, ...(this.#source.takeEndings?.() ?? [])]

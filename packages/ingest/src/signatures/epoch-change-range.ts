@@ -8,7 +8,7 @@ import { pendingEndings, pendingValues } from './pending-writes.js'
 /** Endings that are unpacked together. One in 32 is packed without the ending before it. */
 const STRIDE = 32n
 
-/** Range of the ends of epochs that a store keeps. */
+/** Range of the epoch changes that a store keeps. */
 export interface EpochChangeRange {
   /** Version of the first ending; undefined for the oldest that is kept. */
   readonly version: bigint | undefined

@@ -4,7 +4,7 @@ import { EPOCH_ENDING_PREFIX, epochEndingKey, epochOfKey } from '@ledger-state/r
 import { type PackedEpochChange, unpackEnding } from '@ledger-state/records/epoch-change'
 import { pendingEndings } from './pending-writes.js'
 
-/** An end of an epoch that a store keeps. */
+/** An epoch change that a store keeps. */
 export interface KeptEnding {
   readonly epoch: bigint
   /** BCS of the ledger info with its signatures, as backups have it. */
@@ -12,7 +12,7 @@ export interface KeptEnding {
 }
 
 /**
- * Writes for those ends of epochs that a store does not keep yet.
+ * Writes for those epoch changes that a store does not keep yet.
  * @param held ledger of the store; undefined if it is empty
  */
 export async function endingWrites(
@@ -26,7 +26,7 @@ export async function endingWrites(
 }
 
 /**
- * Reads the ends of epochs that a store keeps, in order. It checks nothing.
+ * Reads the epoch changes that a store keeps, in order. It checks nothing.
  * @throws `untrusted` if one is damaged; `no_ledger`
  * @example
  * ```ts
@@ -68,7 +68,7 @@ async function* keptEntries(engine: StateEngineReader | AsyncStateReader): Async
   yield* pendingEntries(snapshot.ledger!.latestVersion, snapshot.mark)
 }
 
-/** Ends of epochs that the next commit writes; they follow all that are written. */
+/** Epoch changes that the next commit writes; they follow all that are written. */
 function pendingEntries(version: bigint, mark: Uint8Array | undefined): readonly KeyedEntry[] {
   return pendingEndings(mark).map(([key, value]) => ({ key, value, version }))
 }

@@ -10,13 +10,13 @@ const ofEpoch = (epoch: number, length = 1_800): PendingWrite => [
 const endings = (count: number) => Array.from({ length: count }, (_, epoch) => ofEpoch(epoch))
 
 describe('the pending part of a mark', () => {
-  it('are all ends of epochs, and the checkpoint that needs them, if they fit', () => {
+  it('are all epoch changes, and the checkpoint that needs them, if they fit', () => {
     const { pending, taken } = toPending([], endings(20), CHECKPOINT)
     expect(taken).toBe(20)
     expect(pending).toEqual([...endings(20), [CHECKPOINT_KEY, CHECKPOINT]])
   })
 
-  it('are as many ends of epochs as fit, in order, and no checkpoint that needs the others', () => {
+  it('are as many epoch changes as fit, in order, and no checkpoint that needs the others', () => {
     const { pending, taken } = toPending([], endings(40), CHECKPOINT)
     expect(taken).toBeGreaterThan(20)
     expect(taken).toBeLessThan(40)

@@ -11,14 +11,14 @@ export function pendingValues(mark: Uint8Array | undefined): (key: Uint8Array) =
   return (key) => values.get(keyName(key))
 }
 
-/** The ends of epochs that are pending in a mark, in order. */
+/** The epoch changes that are pending in a mark, in order. */
 export function pendingEndings(mark: Uint8Array | undefined): readonly PendingWrite[] {
   const prefix = keyName(EPOCH_ENDING_PREFIX)
   return decodeCommitMark(mark).pending.filter(([key]) => keyName(key).startsWith(prefix))
 }
 
 /**
- * Pending writes that fit into a mark: of ends of epochs that a store does not keep, and of a checkpoint that needs all
+ * Pending writes that fit into a mark: of epoch changes that a store does not keep, and of a checkpoint that needs all
  * of them.
  */
 export function toPending(

@@ -25,7 +25,7 @@ export interface RejectedVersions {
 }
 
 /**
- * Cuts off all versions of a store above the newest one that validators signed. Ends of epochs and a checkpoint that
+ * Cuts off all versions of a store above the newest one that validators signed. Epoch changes and a checkpoint that
  * the removed versions wrote to verify older ones become pending again, as far as they fit into a mark.
  * @throws `no_ledger`; `untrusted` if no version of the window is signed: then ingest into a new store
  * @example
@@ -71,7 +71,7 @@ async function pendingBelow(state: AsyncSnapshot, version: bigint): Promise<read
   return toPending([], endings, checkpoint).pending
 }
 
-/** The ends of epochs that versions above one wrote, in order. */
+/** The epoch changes that versions above one wrote, in order. */
 async function endingsAbove(state: AsyncSnapshot, version: bigint): Promise<PendingWrite[]> {
   const found: PendingWrite[] = []
   for (let start: Uint8Array | undefined = EPOCH_ENDING_PREFIX; start; ) {

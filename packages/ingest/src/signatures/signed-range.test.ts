@@ -101,7 +101,7 @@ async function keptEpochs(engine: StateWriter): Promise<bigint[]> {
   return kept
 }
 
-/** Two sets of 40 validators that take turns: each end of an epoch names a whole set. */
+/** Two sets of 40 validators that take turns: each epoch change names a whole set. */
 function takingTurns(epoch: number): readonly MadeValidator[] {
   if (epoch === 0) return []
   return Array.from({ length: 40 }, (_, at) => ({ secret: BigInt(2_000 + 100 * (epoch % 2) + at), power: 10n }))
@@ -112,7 +112,7 @@ const epochs = (count: number) => Array.from({ length: count }, (_, epoch) => Bi
 const firstVersionOf = (chunk: string): number => Number.parseInt(basename(chunk), 10)
 
 describe('a store', () => {
-  it('keeps the ends of epochs that verify it, and continues with those of the next ingest', async () => {
+  it('keeps the epoch changes that verify it, and continues with those of the next ingest', async () => {
     const engine = createMemoryEngine()
     const part = writeChain('part', shared)
     await ingest(engine, part, { waypoints: [waypoint] })
@@ -125,7 +125,7 @@ describe('a store', () => {
     expect(fromAsync).toEqual(epochs(Number(signed.epoch)))
   })
 
-  it('keeps the ends of epochs that verify a state with which it begins, even if its import was cut short', async () => {
+  it('keeps the epoch changes that verify a state with which it begins, even if its import was cut short', async () => {
     const root = bed.at('backup')
     const version = shared.records.findLastIndex(({ info }, at) => at < 60 && info[9] === 0 && info[106] === 1)
     const snapshot = writeBackup(signed, root, { snapshot: { version, chunk: 20 } })
@@ -139,7 +139,7 @@ describe('a store', () => {
     expect(markOf(engine).signed).toMatchObject({ version: BigInt(version) })
   })
 
-  it('that follows a node is unsigned until the ends of epochs cover its versions', async () => {
+  it('that follows a node is unsigned until the epoch changes cover its versions', async () => {
     const engine = await bed.open('store')
     await ingest(engine, writeChain('part', shared), { waypoints: [waypoint] })
     await ingest(engine, node.url)
@@ -302,7 +302,7 @@ describe('a store', () => {
     expect(markOf(engine).pending).toEqual(pending)
   })
 
-  it('takes over as many ends of epochs as fit into a mark, and the checkpoint above them with a later ingest', async () => {
+  it('takes over as many epoch changes as fit into a mark, and the checkpoint above them with a later ingest', async () => {
     const chain = new SyntheticChain({ blocks: 14, signers: true, validatorsOf: takingTurns })
     const engine = await bed.open('store')
     await ingest(engine, writeChain('part', chain), { waypoints: [waypointOf(chain)] })
@@ -369,7 +369,7 @@ describe('a store', () => {
     expect(markOf(engine).pending).toEqual([])
   })
 
-  it.each(['the ends of epochs', 'a backup that ends within', 'a backup that continues'])(
+  it.each(['the epoch changes', 'a backup that ends within', 'a backup that continues'])(
     'that followed another ledger is contradicted by %s, takes nothing more, and is mended by cutting off',
     async (what) => {
       const engine = await bed.open('store')
@@ -379,7 +379,7 @@ describe('a store', () => {
       await ingest(engine, node.url)
       const before = engine.ledger!.latestVersion
       const location =
-        what === 'the ends of epochs' ? writeEndingsAlone('endings', signed) : writeChain('backup', signed)
+        what === 'the epoch changes' ? writeEndingsAlone('endings', signed) : writeChain('backup', signed)
       await expect(ingest(engine, location)).rejects.toMatchObject({ code: 'unsigned_contradicted' })
       const { contradicted, signed: range } = markOf(engine)
       expect(contradicted!.version).toBeGreaterThan(shared.latestVersion)

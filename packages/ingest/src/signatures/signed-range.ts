@@ -20,8 +20,8 @@ import { rootAt } from './root-at.js'
 
 /**
  * Compares the unsigned versions of a store with the points that validators signed, as a source shows them. The store
- * keeps up to which version they agree, the ends of epochs that prove it, and a checkpoint.
- * @returns the ends of epochs that the source has checked and the store does not keep yet
+ * keeps up to which version they agree, the epoch changes that prove it, and a checkpoint.
+ * @returns the epoch changes that the source has checked and the store does not keep yet
  * @throws `unsigned_contradicted` if they do not agree, now or in an earlier comparison; `untrusted`
  */
 export async function compareWithSigned(
@@ -96,10 +96,10 @@ async function compareAt(
 }
 
 /**
- * Keeps up to which version a store is signed, with ends of epochs and a checkpoint, unless some of its versions were
+ * Keeps up to which version a store is signed, with epoch changes and a checkpoint, unless some of its versions were
  * not proven. The `ending` of the mark stays, because the pending endings may be cut off together with the version that
  * gets them.
- * @returns number of the ends of epochs that the store has now
+ * @returns number of the epoch changes that the store has now
  */
 async function keepAgreed(
   writer: AsyncStateWriter,

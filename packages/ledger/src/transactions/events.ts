@@ -18,7 +18,7 @@ export interface LedgerEvent {
   toJson(): string
   /** The version and the event in BCS. */
   readonly bytes: Uint8Array
-  /** The proof of the event, without ends of epochs. @throws as `LedgerTransaction.prove` */
+  /** The proof of the event, without epoch changes. @throws as `LedgerTransaction.prove` */
   prove(): FoundProof<EventProof>
 }
 

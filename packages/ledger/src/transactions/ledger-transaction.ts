@@ -25,7 +25,7 @@ export interface LedgerTransaction {
   /** The transaction with its info, events, accumulator root and write set in BCS, as full nodes answer. */
   toBcs(): Uint8Array
   /**
-   * The proof of the transaction, without ends of epochs.
+   * The proof of the transaction, without epoch changes.
    * @throws `version_truncated`; `stored_data_invalid`; `verification_failed` if what the store has does not fit
    * together
    */
@@ -72,7 +72,7 @@ export function createTransaction(state: LedgerState, version: bigint, stored: S
 }
 
 /**
- * The proof of an event of a kept transaction, without ends of epochs.
+ * The proof of an event of a kept transaction, without epoch changes.
  * @param event BCS of the event
  * @throws as `LedgerTransaction.prove`
  */

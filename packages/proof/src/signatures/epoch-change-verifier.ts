@@ -24,7 +24,7 @@ interface VerifiedEpochChange {
 }
 
 /**
- * The validator sets that follow from trusted waypoints. An end of an epoch is trusted if it has a trusted waypoint,
+ * The validator sets that follow from trusted waypoints. An epoch change is trusted if it has a trusted waypoint,
  * or if a quorum of the validators that the previous end announced signed it. See docs/ledger-formats.md, "Signatures".
  */
 export class EpochChangeVerifier {
@@ -61,7 +61,7 @@ export class EpochChangeVerifier {
   }
 
   /**
-   * Waypoint of the newest end of an epoch that is trusted. A reader who trusts it can continue from there. Undefined
+   * Waypoint of the newest epoch change that is trusted. A reader who trusts it can continue from there. Undefined
    * before one is trusted.
    */
   get newestWaypoint(): string | undefined {
@@ -75,7 +75,7 @@ export class EpochChangeVerifier {
   }
 
   /**
-   * Checks the ends of successive epochs, and trusts all of them or none. If signatures are checked in JavaScript,
+   * Checks successive epoch changes, and trusts all of them or none. If signatures are checked in JavaScript,
    * many at once take half of the time of one by one. Keys of a set are used only after the ending that announces it
    * was checked, or if they are few.
    * @returns the voting power that signed each; undefined if a waypoint verifies it

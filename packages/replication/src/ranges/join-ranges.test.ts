@@ -102,7 +102,7 @@ function answersOf(engine: StateEngineReader): unknown {
     states.push([
       engine.blockAt(version),
       others.map(({ key, value, version: written, annotation }) => [name(key), name(value), written, name(annotation)]),
-      // A store learns the ends of epochs with the commit that needs them first.
+      // A store learns the epoch changes with the commit that needs them first.
       own.filter(([key]) => !key!.startsWith('fe03')),
     ])
   }

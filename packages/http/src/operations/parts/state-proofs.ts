@@ -35,7 +35,7 @@ export interface BlockProofs {
   ): Promise<StatePath | undefined>
 }
 
-/** Range of the ends of epochs that are asked for. */
+/** Range of the epoch changes that are asked for. */
 export interface EndingsAsked {
   /** Version of the first ending; undefined for the oldest that is kept. */
   readonly version: bigint | undefined

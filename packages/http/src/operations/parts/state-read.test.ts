@@ -163,7 +163,7 @@ describe('?proof=true', () => {
     expect((await ask(`/accounts/0xcafe?${AT}&proof_from=7`)).text).toContain('is not a waypoint')
   })
 
-  it('leaves later ends of epochs to another operation, in both formats, from the oldest if no waypoint is named', async () => {
+  it('leaves later epoch changes to another operation, in both formats, from the oldest if no waypoint is named', async () => {
     const bytesOf = (from: number) =>
       proven.proofs.endings({ version: BigInt(from * 10), lastEpoch: 9n, maxBytes: 1e6 })
     for (const [query, from] of [

@@ -61,7 +61,7 @@ export const PROVEN_SCHEMA: JsonSchema = {
 
 /** The proof that a request asks for. */
 export interface AskedProof {
-  /** Version of the end of an epoch at which the proof begins; undefined if no ends of epochs are wanted. */
+  /** Version of the epoch change at which the proof begins; undefined if no epoch changes are wanted. */
   readonly from: bigint | undefined
 }
 
