@@ -1,7 +1,7 @@
-// Compares the code with ARCHITECTURE.md and the READMEs, where dependency-cruiser and knip cannot: the manifests have
-// the dependencies of the table of packages, the tables of rooms list every folder, and modules have no mutable state
-// except where the page lists it. Files and sections that documents and comments name exist. READMEs list the error
-// codes of their package with their fields. Files are renamed by one function. Last line `N passed, M failed`.
+// Checks that dependency-cruiser and knip cannot do: manifests have the dependencies of the table of packages in
+// ARCHITECTURE.md, READMEs list every folder of their package, and modules have no mutable state except where the page
+// lists it. Files and sections that documents and comments name exist. READMEs list the error codes of their package with
+// their fields. Only one function renames files. The last line is `N passed, M failed`.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
