@@ -1,4 +1,4 @@
-import { verifyBalance, verifyResource, verifyTableItem } from '@ledger-state/light-client'
+import { verifyBalance, verifyResource, verifyTableItem, verifyView } from '@ledger-state/light-client'
 
 // The address of the page names the node and the waypoint: `?url=…&waypoint=…`.
 const parameters = new URLSearchParams(location.search)
@@ -14,6 +14,9 @@ try {
   const table = { handle: '0x7ab1e3', keyType: 'u64', valueType: 'u64' }
   const item = await verifyTableItem({ ...node, ...table, key: '5' })
   lines.push(`table item: ${item.json}`)
+  const call = { function: '0xcafe::harbour::ships_at', arguments: ['0xcafe'] }
+  const { results, provenCount } = await verifyView({ ...node, ...call })
+  lines.push(`view, computed here from ${provenCount} proven values: ${results[0]?.json}`)
 } catch (error) {
   lines.push(`not believed: ${(error as Error).message}`)
 }

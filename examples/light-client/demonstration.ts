@@ -7,7 +7,7 @@ import { createMemoryEngine } from '@ledger-state/engine'
 import { computeStateRoot, openStateTree, writeStateTree } from '@ledger-state/feed'
 import { createHttpServer } from '@ledger-state/http'
 import { createLedger } from '@ledger-state/ledger'
-import { ABILITY, writeModule } from '@ledger-state/move-module'
+import { ABILITY, assembleModule } from '@ledger-state/move-module'
 import {
   AccumulatorFrontier,
   computeWaypoint,
@@ -44,18 +44,51 @@ export async function startNode() {
   return { url: `http://127.0.0.1:${port}/v1`, waypoint, close: () => server.close() }
 }
 
-/** A coin store, a resource with the module that declares its type, and an item of a table. */
+/** A coin store, a module with a resource and a view of it, an item of a table, and the settings that views need. */
 function makeWrites(): Write[] {
   const [owner, harbour, table] = [OWNER, HARBOUR, TABLE].map(parseAddress) as [Uint8Array, Uint8Array, Uint8Array]
-  const fields = ['ships', 'quays'].map((name) => ({ name, type: { kind: 'u64' } as const }))
-  const berths = { kind: 'struct', name: 'Berths', abilities: ABILITY.key, typeParameters: [], fields } as const
+  const framework = parseAddress('0x1')
+  const u64 = { kind: 'u64' } as const
+  const module = assembleModule({
+    address: HARBOUR,
+    name: 'harbour',
+    structs: [
+      {
+        name: 'Berths',
+        abilities: ABILITY.key,
+        fields: [
+          ['ships', u64],
+          ['quays', u64],
+        ],
+      },
+    ],
+    functions: [
+      {
+        name: 'ships_at',
+        parameters: [{ kind: 'address' }],
+        results: [u64],
+        code: [
+          ['move_loc', 0],
+          ['imm_borrow_global', 'Berths'],
+          ['imm_borrow_field', 'Berths.ships'],
+          ['read_ref'],
+          ['ret'],
+        ],
+      },
+    ],
+  })
   const coinStore = new ByteWriter().u64(1_250n).bool(false)
   for (const creationNumber of [2n, 3n]) coinStore.u64(0n).u64(creationNumber).bytes(owner)
   return [
     [resourceKey(owner, parseStructTag('0x1::coin::CoinStore<0x1::aptos_coin::AptosCoin>')), coinStore.toBytes()],
-    [moduleKey(harbour, 'harbour'), writeModule({ version: 7, address: harbour, name: 'harbour', structs: [berths] })],
+    [moduleKey(harbour, 'harbour'), module],
     [resourceKey(harbour, parseStructTag(`${HARBOUR}::harbour::Berths`)), new ByteWriter().u64(3n).u64(7n).toBytes()],
     [tableItemKey(table, new ByteWriter().u64(5n).toBytes()), new ByteWriter().u64(1_843n).toBytes()],
+    [
+      resourceKey(framework, parseStructTag('0x1::gas_schedule::GasScheduleV2')),
+      new ByteWriter().u64(45n).u8(0).toBytes(),
+    ],
+    [resourceKey(framework, parseStructTag('0x1::features::Features')), new ByteWriter().u8(0).toBytes()],
   ]
 }
 

@@ -1,4 +1,4 @@
-import { verifyBalance, verifyResource, verifyTableItem } from '@ledger-state/light-client'
+import { verifyBalance, verifyResource, verifyTableItem, verifyView } from '@ledger-state/light-client'
 import { HARBOUR, OWNER, startNode, TABLE } from './demonstration.ts'
 
 const APT = '0x1::aptos_coin::AptosCoin'
@@ -16,6 +16,9 @@ if (url && waypoint && address) {
     const item = await verifyTableItem({ ...node, ...table, key })
     console.log(`table item ${key}: ${item.json ?? 'proven to be absent'}`)
   }
+  const call = { function: `${HARBOUR}::harbour::ships_at`, arguments: [HARBOUR] }
+  const { results, provenCount } = await verifyView({ ...node, ...call })
+  console.log(`view, computed here from ${provenCount} proven values: ${results[0]?.json}`)
   // A waypoint of another ledger.
   const other = { ...node, waypoint: `0:${'0'.repeat(64)}` }
   await showBalance(other, OWNER).catch(({ code }) => console.log(`with another waypoint: ${code}`))
