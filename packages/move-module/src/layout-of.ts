@@ -48,8 +48,10 @@ const MAX_TREE_SIZE = 65_536
  *   address: parseAddress('0xcafe'),
  *   name: 'game',
  *   structs: [
- *     { kind: 'struct', name: 'Level', abilities: 8, typeParameters: [], fields: [{ name: 'value', type: { kind: 'u8' }
- * }] },   ], }) const layout = layoutOf(parseTypeTag('0xcafe::game::Level'), () => readModule(binary))
+ *     { kind: 'struct', name: 'Level', abilities: 8, typeParameters: [], fields: [{ name: 'value', type: { kind: 'u8' } }] },
+ *   ],
+ * })
+ * const layout = layoutOf(parseTypeTag('0xcafe::game::Level'), () => readModule(binary))
  * console.log(layout.kind) // struct
  * ```
  */
