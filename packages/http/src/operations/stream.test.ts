@@ -7,7 +7,7 @@ import { HELD, HOLDERS, u64, viewLedger } from '@ledger-state/ledger/testing/vie
 import { eventually } from '@ledger-state/testing/eventually'
 import { createRandom, type Random, testSeed } from '@ledger-state/testing/random'
 import { resourceKey, tableItemKey } from '@ledger-state/type-tag'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type EventStream, openEventStream, type ServerSentEvent } from '../../testing/event-stream.ts'
 import { type RunningServer, startServerOver, stopServer } from '../../testing/one-item-server.ts'
 import { createEngineChanges } from '../changes/engine-changes.js'
@@ -244,6 +244,80 @@ describe('GET /v1/stream', () => {
     )
     expect(accepted.writableLength).toBeLessThan(1_000_000)
   })
+})
+
+describe('a stream that its client reads too slowly', () => {
+  afterEach(() => vi.restoreAllMocks())
+
+  it('ends with a `reconnect` instead of being buffered, and continues after its id without gaps or duplicates', async () => {
+    const real = performance.now.bind(performance)
+    let passed = 0
+    vi.spyOn(performance, 'now').mockImplementation(() => real() + passed)
+    const engine = await smallLedger()
+    const large = new Uint8Array(50_000)
+    const count = 400
+    const versions = Array.from({ length: count }, (_, at) =>
+      versionOf(4n + BigInt(at), [tableItemKey(TABLE, u64(at)), large]),
+    )
+    await engine.commit(versions, { chainId: 4n })
+    const url = await serve(engine, { maxEventLoopDelayMs: Number.POSITIVE_INFINITY })
+    const accepting = once(running!.server, 'connection')
+    const socket = connect(running!.port, '127.0.0.1').pause()
+    sockets.push(socket)
+    const [accepted] = (await accepting) as [Socket]
+    socket.write(`GET ${new URL(url).pathname}?from=4 HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`)
+    await eventually(
+      () => accepted.writableLength > 0,
+      () => 'bytes that the client does not read',
+    )
+    passed = 5_001
+    let received = ''
+    socket.setEncoding('latin1').on('data', (text: string) => {
+      received += text
+    })
+    socket.resume()
+    await once(socket, 'end')
+    const ids = (text: string) =>
+      Array.from(text.matchAll(/^id: (\d+)\.0\r?\ndata: \{"version/gm), ([, id]) => Number(id))
+    const end = /event: reconnect\r?\nid: (\d+)\.0\r?\ndata: (.*)/.exec(received)!
+    expect(JSON.parse(end[2]!)).toEqual({ message: 'the client reads too slowly' })
+    const before = ids(received)
+    expect(before.length).toBeLessThan(count)
+    expect(before.at(-1)).toBe(Number(end[1]))
+
+    const again = await open(url, `${end[1]}.0`)
+    const after: number[] = []
+    while (before.length + after.length < count) {
+      const event = (await nextOf(again))!
+      expect(event.event).toBe('message')
+      after.push(Number.parseInt(event.id!, 10))
+    }
+    expect([...before, ...after]).toEqual(Array.from({ length: count }, (_, at) => 4 + at))
+  })
+})
+
+it('a stream goes through the load shedder like other requests', async () => {
+  const engine = await smallLedger()
+  await engine.commit([versionOf(4n, [tableItemKey(TABLE, u64(4)), new Uint8Array(8_000_000)])], { chainId: 4n })
+  const url = await serve(engine, { maxRequestsInFlight: 1 })
+  const socket = connect(running!.port, '127.0.0.1').pause()
+  sockets.push(socket)
+  // An answer that is not read is under way.
+  socket.write(`GET /v1/tables/0x7ab1e/items HTTP/1.1\r\nhost: x\r\n\r\n`)
+  let shed: Response | undefined
+  await eventually(
+    async () => {
+      shed = await fetch(url, { method: 'HEAD' })
+      return shed.status === 503
+    },
+    () => 'a stream that is shed',
+  )
+  expect(shed!.headers.get('retry-after')).toBe('5')
+  socket.resume()
+  await eventually(
+    async () => (await open(url)).status === 200,
+    () => 'a stream after the load',
+  )
 })
 
 describe('a stream of a view', () => {

@@ -6,7 +6,7 @@ import type { StreamHost } from '../parts/operation.js'
 import type { StreamEntries, StreamStep } from './stream-entries.js'
 import { type MovedPosition, moveToLedger, positionToId } from './stream-position.js'
 
-/** Time within which a client must read the sent entries; then it is told to reconnect. */
+/** Time within which a client must read the sent text; else it is told to reconnect after the entry. */
 const SLOW_READER_MS = 5_000
 /** Wait for a source that does not have a version yet. */
 const LAG_MS = 25
@@ -45,10 +45,7 @@ export async function* liveStream(
       } finally {
         host.release(held)
       }
-      if (performance.now() - sentAt > SLOW_READER_MS) {
-        yield stream.reconnect('the client reads too slowly')
-        return
-      }
+      if (performance.now() - sentAt > SLOW_READER_MS) stream.endAfterEntry()
       text = await stream.next()
     }
   } finally {
@@ -61,6 +58,8 @@ class LiveStream {
   readonly #entries: StreamEntries
   #position: BranchPosition
   #isEnded = false
+  /** Whether the client reads too slowly, so the stream ends after the entry that was sent in part. */
+  #isSlow = false
   #isCaughtUp = false
   /** Entries that are being read. */
   #steps: AsyncIterator<StreamStep> | undefined
@@ -84,6 +83,15 @@ class LiveStream {
     return `event: reconnect\n${this.#id()}\ndata: ${JSON.stringify({ message: why })}\n\n`
   }
 
+  /**
+   * Ends the stream after the entry that is being sent, because the client reads too slowly.
+   * @throws if it is asked twice within one entry
+   */
+  endAfterEntry(): void {
+    if (this.#isSlow && this.#entry) throw overloaded()
+    this.#isSlow = true
+  }
+
   /** The next text to send; undefined at the end of the stream. */
   async next(): Promise<string | undefined> {
     const silentUntil = performance.now() + this.#host.heartbeatMs
@@ -91,6 +99,7 @@ class LiveStream {
       if (this.#host.isOver()) {
         return this.#end(this.#host.isClosing() ? this.reconnect('the service is closing') : undefined)
       }
+      if (this.#isSlow && !this.#entry) return this.#end(this.reconnect('the client reads too slowly'))
       const text = await this.#advance(silentUntil)
       if (text !== undefined) return text
       if (this.#isEnded) return undefined
@@ -149,7 +158,7 @@ class LiveStream {
           entry = undefined
           this.#entry = undefined
         }
-        if (!this.#steps || performance.now() >= until) break
+        if (this.#isSlow || !this.#steps || performance.now() >= until) break
         const result = await this.#nextStep()
         if (!result) continue
         const { ledger } = this.#host.ledger.at()
