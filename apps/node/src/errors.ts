@@ -20,6 +20,7 @@ declare module '@ledger-state/core' {
 
 /** Error codes of the program; packages have further codes. */
 export type ProgramErrorCode =
+  | 'audit_running'
   | 'usage'
   | 'no_ledger'
   | 'store_missing'
@@ -112,6 +113,12 @@ export const stateRootUnknown = declareErrors('state_root_unknown', {
   inRange: (store: string, first: bigint, last: bigint) =>
     `state root unknown: the ledger in ${store} has no state root from version ${first} to ${last}; ingest from a backup, a state snapshot, a genesis or a node to get one at the end of each block`,
 })
+
+/** Error for an audit whose folder another audit uses. */
+export function auditRunning(folder: string, cause: unknown): LedgerStateError<'audit_running'> {
+  const message = `another audit uses ${folder}: serve --audit of the same store, or check --all-roots. Wait for its end, or name another folder with --work-dir`
+  return new LedgerStateError('audit_running', message, {}, { cause })
+}
 
 export const diskTooSmall = declareErrors('disk_too_small', {
   /** Error for a disk without enough room for a command. */

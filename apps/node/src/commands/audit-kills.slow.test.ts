@@ -37,7 +37,7 @@ it(`check --all-roots finds the same after ${ROUNDS} kills at random times, whil
   let kills = 0
   for (let round = 0; round < ROUNDS; round++) {
     await bad.commit(versions.slice(round * step, (round + 1) * step), { chainId })
-    const audit = bed.start('check', '--all-roots', '--data-dir', 'bad')
+    const audit = bed.start('check', '--all-roots', '--proofs-budget', '1000', '--data-dir', 'bad')
     const outcome = audit.outcome()
     // The start of the program takes most of this time; some audits end before it.
     const isKilled = await Promise.race([outcome.then(() => false), sleep(random.below(2_500)).then(() => true)])
@@ -59,7 +59,9 @@ it(`check --all-roots finds the same after ${ROUNDS} kills at random times, whil
     expect(record.findings.map(({ candidates, ...finding }) => finding)).toEqual(
       whole.findings.map(({ candidates, ...finding }) => finding),
     )
-    expect(readdirSync(bed.at('bad/audit')).sort()).toEqual(['audit.json', record.leavesFile])
+    const { keysFile, cuts } = record.proofs!
+    const files = ['audit.json', 'audit.lock', record.leavesFile, keysFile, ...cuts.map(({ name }) => name)]
+    expect(readdirSync(bed.at('bad/audit')).sort()).toEqual(files.sort())
     expect(readFileSync(bed.at('bad/audit/audit.json'), 'utf8').split('\n')).toHaveLength(3)
   }
 })

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
 import { signedLedgerInfo, waypointHash, writeEndings } from '@ledger-state/feed/testing/synthetic-epochs'
-import { isOwnKey } from '@ledger-state/records'
+import { isOwnKey, SLICE_KEY, STATE_ROOT_KEY } from '@ledger-state/records'
 import { openStateEngine } from '@ledger-state/state-engine'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
+import { lockAudit } from '../stores/audit-lock.js'
 
 let bed: CommandBed
 beforeEach(() => {
@@ -94,5 +95,23 @@ describe('check --all-roots', () => {
     await bare.commit([{ version: 0n, block, writes: [] }], { chainId: 1 })
     await bare.close()
     refuse('the ledger', '--all-roots', '--data-dir', 'bare')
+    // A part of a state has no root that the ledger knows.
+    const root = [STATE_ROOT_KEY, new Uint8Array(32)] as const
+    const parts = [
+      { name: 'slice', version: 0n, writes: [root, [SLICE_KEY, Uint8Array.of(1)] as const], says: 'keeps only part' },
+      { name: 'late', version: 5n, writes: [root], says: 'began on an assumed empty base' },
+    ]
+    for (const { name, version, writes, says } of parts) {
+      const engine = openStateEngine({ path: bed.at(name), durability: 'none' })
+      await engine.commit([{ version, block, writes }], { chainId: 1 })
+      await engine.close()
+      for (const options of [[], ['--proofs-budget', '40']]) refuse(says, '--all-roots', '--data-dir', name, ...options)
+    }
+    refuse('--proofs-budget is for proofs', '--proofs-budget', '40', ...store)
+    // Two audits never use a folder at once.
+    const release = lockAudit(bed.at('store/audit'))
+    refuse('another audit uses', '--all-roots', ...store)
+    release()
+    expect(bed.run('check', '--all-roots', ...store)).toMatchObject({ status: 0 })
   })
 })

@@ -45,6 +45,7 @@ const PASSING: readonly string[] = [
   'version_pruned',
   'version_truncated',
   'audit_damaged',
+  'audit_running',
   'spill_failed',
 ]
 

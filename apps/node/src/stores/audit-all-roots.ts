@@ -5,6 +5,7 @@ import type { LmdbEngineReader } from '@ledger-state/state-engine'
 import { noLedgerErrors, stateRootUnknown } from '../errors.js'
 import { formatCount, formatDuration } from '../terminal/amounts.js'
 import { createProgressLine, type ProgressLine } from '../terminal/progress-line.js'
+import { lockAudit } from './audit-lock.js'
 import { auditedStore } from './audited-store.js'
 
 export interface AuditAllOptions {
@@ -33,7 +34,7 @@ export interface AuditAllOptions {
 /**
  * Computes the root of the state at the end of each block of a store, and compares it with the ledger's.
  * @param name name of the store for messages
- * @throws `no_ledger`; `state_root_unknown` if the store keeps no root, or keeps a slice, or began on an assumed empty
+ * @throws `no_ledger`; `audit_running`; `state_root_unknown` if the store keeps no root, or keeps a slice, or began on an assumed empty
  * base; errors of `auditRoots`
  */
 export async function auditAllRoots(
@@ -51,6 +52,7 @@ export async function auditAllRoots(
     throw stateRootUnknown.inRange(name, ledger.oldestVersion, ledger.latestVersion)
   }
   const target = newest.version
+  const release = lockAudit(options.folder)
   let began: { readonly seconds: number; readonly writes: number } | undefined
   try {
     return await auditRoots(engine, {
@@ -68,6 +70,7 @@ export async function auditAllRoots(
         }),
     })
   } finally {
+    release()
     line.finish()
   }
 }

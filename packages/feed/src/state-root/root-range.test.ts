@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { bytesToHexDigits, type KeyedEntry } from '@ledger-state/core'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { afterAll, describe, expect, it } from 'vitest'
+import { keysOfList, openKeysFile } from './keys-file.js'
 import { openLeavesFile } from './leaves-file.js'
 import { openRootRanges } from './root-ranges.js'
 import { computeStateRoot } from './state-root.js'
@@ -52,6 +53,21 @@ function inOrderOfKeys(versions: readonly RangeWrite[][], first: number): RangeW
   }))
 }
 
+/** All keys of a file, in hex. */
+function namesIn(path: string): string[] {
+  const keys = openKeysFile(path)!
+  const names = Array.from({ length: 2 ** 5 }, (_, part) => {
+    const { lists, lengths } = keys.read(part, 5)
+    let at = 0
+    return Array.from(lengths, (length) => {
+      at += length
+      return keysOfList(lists.subarray(at - length, at))
+    }).flat()
+  })
+  keys.close()
+  return names.flat().map(bytesToHexDigits).sort()
+}
+
 describe('RootRange', () => {
   it.each([
     { threads: 0, memoryBytes: 2 ** 20, keys: 60 },
@@ -61,17 +77,20 @@ describe('RootRange', () => {
     const history = randomHistory(keys)
     const ranges = openRootRanges({ ...options, hashSalt: SALT, folder })
     const state = new Map<string, Entry>()
-    let before = { path: '', digest: '', root: await rootOf(state) }
+    let before = { path: '', digest: '', root: await rootOf(state), keys: '' }
+    const named = new Set<string>()
     let first = 0
     try {
       for (const blocks of [1, 8, BLOCKS - 9]) {
         const end = first + blocks * BLOCK_VERSIONS
         const base = openLeavesFile(before.path)
-        const range = ranges.begin(base, 100)
+        const range = ranges.begin(base, 100, 5)
+        const keysBefore = openKeysFile(before.keys)
         for (const write of inOrderOfKeys(history.slice(first, end), first)) await range.add(write)
         const expected: string[] = []
         for (let version = first; version < end; version++) {
           for (const { key, value, annotation } of history[version]!) {
+            named.add(bytesToHexDigits(key))
             if (value) state.set(bytesToHexDigits(key), annotation ? { key, value, annotation } : { key, value })
             else state.delete(bytesToHexDigits(key))
           }
@@ -82,6 +101,7 @@ describe('RootRange', () => {
         const found: string[] = []
         const roots = await range.finish(ends, BigInt(end - 1), {
           path,
+          keys: { before: keysBefore, path: `${path}-keys` },
           onRoot: (block, root) => expect(block).toBe(found.push(bytesToHexDigits(root)) - 1),
         })
         expect(found).toEqual(expected)
@@ -90,8 +110,10 @@ describe('RootRange', () => {
         expect(roots.keys).toBe(state.size)
         if (base) expect(base.digest()).toBe(before.digest)
         base?.close()
+        keysBefore?.close()
         await range.close()
-        before = { path, digest: roots.digest, root: expected.at(-1)! }
+        expect(namesIn(`${path}-keys`)).toEqual([...named].sort())
+        before = { keys: `${path}-keys`, path, digest: roots.digest, root: expected.at(-1)! }
         first = end
       }
     } finally {

@@ -149,8 +149,9 @@ class Audit {
       record = { ...record, proofs: undefined }
       await writeAuditRecord(folder, record)
     }
+    // Also the record of versions that were cut off since says whether to keep proofs.
+    this.#proofBytes = this.#options.proofBytes ?? readAuditRecord(folder)?.proofs?.budgetBytes ?? 0
     removeFiles(folder, record)
-    this.#proofBytes = this.#options.proofBytes ?? record?.proofs?.budgetBytes ?? 0
     record ??= await this.#auditBase()
     const plan = await planRanges(this.#engine, record.version, target, this.#options)
     this.#doneWrites = 0
