@@ -75,6 +75,9 @@ describe('check --all-roots', () => {
       expect(found.stdout).toContain('once not as the ledger says (the ledger is not signed)')
       expect(found.stderr).toContain('the state of bad differs from the ledger once')
     }
+    const named = bed.run('check', '--all-roots', '--data-dir', 'bad', '--compare-with', 'store')
+    const key = `0x${Buffer.from(wrong[0]).toString('hex')}`
+    expect(named.stdout).toContain(`1 key differs from store at version ${end}:\n    ${key}\n`)
     expect(readFileSync(bed.at('elsewhere/audit.json'), 'utf8')).toContain('"findingCount":1')
     expect(JSON.parse(bed.run('info', '--json', '--data-dir', 'bad').stdout)).toMatchObject({ audit_findings: 1 })
   })
@@ -105,7 +108,7 @@ describe('check --all-roots', () => {
       const engine = openStateEngine({ path: bed.at(name), durability: 'none' })
       await engine.commit([{ version, block, writes }], { chainId: 1 })
       await engine.close()
-      for (const options of [[], ['--proofs-budget', '40']]) refuse(says, '--all-roots', '--data-dir', name, ...options)
+      refuse(says, '--all-roots', '--data-dir', name, '--proofs-budget', '40')
     }
     refuse('--proofs-budget is for proofs', '--proofs-budget', '40', ...store)
     // Two audits never use a folder at once.

@@ -1,9 +1,9 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { LedgerStateError } from '@ledger-state/core'
-import { checkHoldings } from '@ledger-state/ingest'
+import { type AuditFinding, checkHoldings, findDifferingKeys } from '@ledger-state/ingest'
 import { decodeCommitMark } from '@ledger-state/records'
-import { type CheckReport, openStateEngineReader } from '@ledger-state/state-engine'
+import { type CheckReport, type LmdbEngineReader, openStateEngineReader } from '@ledger-state/state-engine'
 import type { Command, CommandInput } from '../config/command.js'
 import { readHashSalt } from '../config/hash-salt.js'
 import { option, parseWhole, switchOption } from '../config/option.js'
@@ -18,7 +18,7 @@ import { openDatabaseReader } from '../stores/open-database.js'
 import { openReader } from '../stores/open-reader.js'
 import { type DatabasePlace, nameOfPlace, type StorePlace, storeOptions, storePlace } from '../stores/store-place.js'
 import { formatCount } from '../terminal/amounts.js'
-import { describeAudit, describeFinding } from '../terminal/audit-text.js'
+import { describeAudit, describeDiffering, describeFinding } from '../terminal/audit-text.js'
 import { columns } from '../terminal/columns.js'
 import { writeNotice } from '../terminal/notice.js'
 import { listenForStop } from '../terminal/stop-signal.js'
@@ -48,6 +48,12 @@ const workDirOption = option(
   'with --all-roots, the folder of the audit; by default the folder audit in the folder of the store',
   (text) => text,
 )
+const compareOption = option(
+  'compare-with',
+  'DIR',
+  'with --all-roots, another store of the ledger: names the keys whose values differ where a state is wrong',
+  (text) => text,
+)
 const holdingsOption = switchOption('holdings', 'derive the index of holdings from the state at a version, and compare')
 const versionOption = option(
   'version',
@@ -66,6 +72,7 @@ export const checkCommand: Command = {
     allRootsOption,
     againOption,
     workDirOption,
+    compareOption,
     settings.proofsBudget,
     holdingsOption,
     versionOption,
@@ -96,6 +103,7 @@ which the value is wrong, and the keys that may have it. docs/trust.md describes
     if (input.get(againOption)) throw usageError('--again starts the audit of --all-roots over')
     if (input.get(settings.proofsBudget) !== undefined)
       throw usageError('--proofs-budget is for proofs that --all-roots makes')
+    if (input.get(compareOption) !== undefined) throw usageError('--compare-with is for findings of --all-roots')
     if (input.get(workDirOption) !== undefined) throw usageError('--work-dir is the folder of --all-roots')
     if (input.get(stateRootOption)) {
       await checkStateRoot(place, version, readHashSalt(input))
@@ -156,6 +164,8 @@ async function checkAllRoots(place: StorePlace, input: CommandInput): Promise<vo
     })
     const { signed } = decodeCommitMark(engine.mark)
     for (const finding of record.findings) process.stdout.write(`${describeFinding(finding).join('\n')}\n`)
+    const compared = input.get(compareOption)
+    if (compared !== undefined) await nameDifferences(engine, compared, record.findings)
     process.stdout.write(`audited ${describeAudit(record, signed)}\n`)
     const { latestVersion } = engine.ledger!
     if (latestVersion > record.version) {
@@ -168,6 +178,25 @@ async function checkAllRoots(place: StorePlace, input: CommandInput): Promise<vo
     throw signal ? stoppedBy(signal, 'the same command continues the audit') : error
   } finally {
     await engine.close()
+  }
+}
+
+/** Names the keys of findings by another store. */
+async function nameDifferences(
+  engine: LmdbEngineReader,
+  dataDir: string,
+  findings: readonly AuditFinding[],
+): Promise<void> {
+  const other = openStateEngineReader({ path: dataDir, verifyReads: true })
+  try {
+    for (const finding of findings) {
+      const { oldestVersion } = engine.ledger!
+      if (finding.firstWrong < oldestVersion) continue
+      const differing = await findDifferingKeys(engine, other, finding)
+      process.stdout.write(`${describeDiffering(finding, dataDir, differing).join('\n')}\n`)
+    }
+  } finally {
+    await other.close()
   }
 }
 

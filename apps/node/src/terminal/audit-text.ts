@@ -1,4 +1,4 @@
-import type { AuditFinding, AuditRecord } from '@ledger-state/ingest'
+import type { AuditFinding, AuditRecord, DifferingKeys } from '@ledger-state/ingest'
 import type { SignedRange } from '@ledger-state/records'
 import { formatCount } from './amounts.js'
 
@@ -37,4 +37,15 @@ export function describeFinding(finding: AuditFinding): string[] {
   lines.push(`  one of ${formatCount(count)} keys has a wrong value, ${where}${more}:`)
   for (const key of keys) lines.push(`    0x${key}`)
   return lines
+}
+
+/** Lines about the keys of a finding that another store names. */
+export function describeDiffering(
+  { firstWrong }: Pick<AuditFinding, 'firstWrong'>,
+  other: string,
+  { keys, count }: DifferingKeys,
+): string[] {
+  const more = count > keys.length ? `, the first ${keys.length}` : ''
+  const head = `${formatCount(count)} ${count === 1 ? 'key differs' : 'keys differ'} from ${other} at version ${firstWrong}${more}:`
+  return [head, ...keys.map((key) => `    0x${key}`)]
 }
