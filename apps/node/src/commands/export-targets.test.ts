@@ -116,6 +116,7 @@ it('a device and the standard output are written to', () => {
   )
   expect(shell('$P export /dev/stdout --data-dir store').stdout).toBe(whole)
   expect(shell('$P export /dev/stdout --data-dir store | cat').stdout).toBe(whole)
+  expect(shell('$P export - --data-dir store | cat').stdout).toBe(whole)
   expect(shell('echo before > log; $P export /dev/fd/1 --data-dir store >> log').status).toBe(0)
   expect(readFileSync(bed.at('log'), 'utf8')).toBe(`before\n${whole}`)
   expect(namesIn('.').filter((name) => name.includes('unfinished'))).toEqual([])

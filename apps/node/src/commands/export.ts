@@ -47,7 +47,8 @@ export const exportCommand: Command = {
   arguments: [
     {
       name: 'FILE',
-      description: 'file, pipe or device to write; an ending .gz or .zst compresses it; a folder for parquet',
+      description:
+        'file, pipe or device to write, or - for standard output; an ending .gz or .zst compresses it; a folder for parquet',
     },
   ],
   options: [...storeOptions, formatOption, fromOption, toOption, onlyOption, followOption],
@@ -56,7 +57,8 @@ export const exportCommand: Command = {
     'ledger-state export lake --format parquet --data-dir data/mainnet --follow',
   ],
   async run(input) {
-    const file = input.argument('FILE')
+    const named = input.argument('FILE')
+    const file = named === '-' ? '/dev/stdout' : named
     if (input.get(formatOption) === 'parquet') return await exportToParquet(input, file)
     if (input.get(onlyOption) || input.get(followOption)) throw usageError('--only and --follow need --format parquet')
     const stop = listenForStop()

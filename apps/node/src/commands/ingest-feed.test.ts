@@ -93,6 +93,7 @@ describe('ingest of a feed', () => {
     for (const [at, line] of [
       `${program} <(cat '${path}') --data-dir`,
       `cat '${path}' | ${program} /dev/stdin --data-dir`,
+      `(printf '\\xef\\xbb\\xbf'; cat '${path}'; echo) | ${program} - --data-dir`,
       `gzip -c '${path}' | ${program} /dev/fd/0 --data-dir`,
       `${program} /dev/stdin < '${path}' --data-dir`,
       `mkfifo pipe; (cat '${path}' > pipe &); ${program} pipe --data-dir`,

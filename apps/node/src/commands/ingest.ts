@@ -54,7 +54,7 @@ node.`,
     {
       name: 'SOURCE',
       description:
-        'genesis blob, ledger feed (.ndjson, .gz, .zst), folder of a backup or of a state snapshot, one in a bucket (s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or its URL), or URL of a node (…/v1)',
+        'genesis blob, ledger feed (.ndjson, .gz, .zst), folder of a backup or of a state snapshot, one in a bucket (s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or its URL), URL of a node (…/v1), or - for standard input',
     },
   ],
   options: [...storeOptions, ...ingestSettings, fromOption, toOption, rangeOption, followOption, dryRunOption],
@@ -84,7 +84,8 @@ node.`,
     const given = { ...settings, source: { ...settings.source, hashSalt } }
     const stop = listenForStop()
     const follow = input.get(followOption)
-    const location = input.argument('SOURCE')
+    const named = input.argument('SOURCE')
+    const location = named === '-' ? '/dev/stdin' : named
     const words = [since?.words, until?.words].filter((part) => part !== undefined).join(' to ')
     const window = since && { ...since, to: until?.bound, words, isRemembered: !isDryRun }
     const sourceFolder = sourceFolderOf(place, isDryRun)
