@@ -232,4 +232,31 @@ describe('the operations on holdings', () => {
       expect((await ask(`/v1/accounts/0x7/activities?start=${start}`)).statusCode).toBe(200)
     }
   })
+
+  it('of an account with many stores let other requests pass', async () => {
+    const stores = 3_000
+    const engine = createMemoryEngine()
+    const { versions } = randomHoldings(createRandom(testSeed()), 3, stores)
+    await engine.commit(withHoldings(versions), { chainId: 4 })
+    const listener = createRequestListener({
+      ledger: createLedger(engine),
+      maxEventLoopDelayMs: Number.POSITIVE_INFINITY,
+    })
+    const answered: string[] = []
+    const ask = async (url: string): Promise<void> => {
+      const { statusCode } = await inject(listener, url)
+      answered.push(`${statusCode} ${url}`)
+    }
+    for (const long of [
+      `/v1/accounts/${OWNERS[0]}/activities?limit=1`,
+      `/v1/accounts/${OWNERS[0]}/activities?limit=1&order=asc&asset_type=0xa`,
+      '/v1/assets/0xa/holders?order=amount&limit=1',
+    ]) {
+      answered.length = 0
+      const page = ask(long)
+      await ask('/v1')
+      await page
+      expect(answered).toEqual(['200 /v1', `200 ${long}`])
+    }
+  })
 })
