@@ -35,7 +35,7 @@ export class WaitingConnections<T extends { readonly address: string }> {
     return most && [...most].at(-1)
   }
 
-  /** Yields connections by turns. The last one that it yielded may be taken or deleted meanwhile. */
+  /** Yields connections in round-robin order. The caller may remove the last one before it asks for the next. */
   *[Symbol.iterator](): Generator<T> {
     let round: Iterable<Iterator<T>> = this.#iterators()
     for (let isOver = false; !isOver; ) {

@@ -38,8 +38,8 @@ interface Waiting<T> {
 }
 
 /**
- * Lets the requests of a connection begin one by one, each when the earlier answers were taken. So a client that does
- * not read its answers has one in memory, however many requests it sends.
+ * Starts the requests of a connection one at a time, each once the client has taken the earlier answers. A client that
+ * does not read its answers therefore has one in memory, however many requests it sends.
  */
 export class PipelinedRequests<T extends PipelinedRequest> {
   readonly #connections = new WeakMap<Socket, Connection<T>>()

@@ -51,7 +51,7 @@ export function statusName(code: number): string {
  */
 const VERIFICATION_CODES = { first: 1000, last: 1999 } as const
 
-/** The code under which a fault is reported that arose while a function ran. */
+/** Code for faults raised while a function runs. */
 export function statusWhileRunning(code: number): number {
   if (code === STATUS.DEPENDENCY_LIMIT_REACHED) return code
   return code >= VERIFICATION_CODES.first && code <= VERIFICATION_CODES.last ? STATUS.VERIFICATION_ERROR : code

@@ -31,10 +31,7 @@ export interface Question extends Required<Statement> {
   readonly ledger: LedgerSummary
 }
 
-/**
- * Checks that a version was not cut off between the ledger of a question and the answer.
- * @throws `version_truncated` if the version was cut off between the ledger of a question and the answer
- */
+/** @throws `version_truncated` if the version was cut off after the question was asked */
 export function expectNotCut(
   version: bigint,
   ledger: LedgerSummary,
