@@ -14,6 +14,7 @@ const MOST_FAILURE_BYTES = 64 * 1024
 /** A body that is sent while it is read, and read again if it is sent again. */
 export interface StreamedBody {
   readonly bytes: number
+  /** The bytes from the first one on. */
   pieces(): AsyncIterable<Uint8Array>
 }
 
