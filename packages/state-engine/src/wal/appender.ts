@@ -144,11 +144,12 @@ export class WalAppender {
   /**
    * Places a commit after the last one, in steps of a fraction of a millisecond. It is then in the arena and in the
    * index, and no read finds it, because its versions are above the head, until `write` makes it the head.
+   * @param most most bytes of its payload
    * @throws `duplicate_key`, `store_missing`, `store_failed`; the commit is then not placed
    */
-  *placeCommit(content: Omit<CommitContent, 'number'>, hasValue: HasValue): Generator<void> {
+  *placeCommit(content: Omit<CommitContent, 'number'>, most: number, hasValue: HasValue): Generator<void> {
     const number = this.#nextNumber
-    const { segment, before } = this.#beginRecord(payloadLength(content))
+    const { segment, before } = this.#beginRecord(most)
     try {
       const head = yield* putCommitInSteps(segment, this.memtable.hash, { ...content, number }, hasValue)
       this.#placed.push({ before, end: this.#endRecord(before.length), head, apply: undefined })

@@ -146,7 +146,7 @@ export class CommitWriter {
 
   async #place(segment: Segment, content: NewCommit, size: number): Promise<void> {
     await this.#makeRoom(segment, size)
-    const steps = this.#parts.log.placeCommit(content, (key, hash) => this.#hasValue(key, hash))
+    const steps = this.#parts.log.placeCommit(content, size, (key, hash) => this.#hasValue(key, hash))
     for (let turnEnd = performance.now() + PLACING_MS; !steps.next().done; ) {
       if (performance.now() < turnEnd) continue
       await nextTurn()
