@@ -99,28 +99,16 @@ async function measureStops(run: BenchRun): Promise<void> {
 }
 
 function recordCommits(run: BenchRun, load: string, measured: readonly LoopStops[]): void {
-  const title = 'durable commits of 1,000 writes, one after the other'
+  const title = `durable commits of 1,000 writes, one after the other: ${load}`
   for (const metric of ['p50', 'p99'] as const) {
     const common = { title, metric, unit: 'ms' }
-    run.record({
-      ...common,
-      subject: `engine: ${load}`,
-      role: 'ours',
-      rounds: measured.map(({ commit }) => commit[metric]),
-    })
+    run.record({ ...common, subject: 'engine', role: 'ours', rounds: measured.map(({ commit }) => commit[metric]) })
     const rounds = measured.map(({ bareSync }) => bareSync[metric])
-    run.record({ ...common, subject: `a bare write and sync beside it: ${load}`, role: 'floor', rounds })
+    run.record({ ...common, subject: 'a bare write and sync', role: 'floor', rounds })
   }
   const rounds = measured.map(({ writesPerSecond }) => writesPerSecond)
-  run.record({
-    title,
-    subject: `engine: ${load}`,
-    role: 'ours',
-    metric: 'writes a second',
-    unit: '/s',
-    better: 'higher',
-    rounds,
-  })
+  const common = { title, subject: 'engine', role: 'ours' as const }
+  run.record({ ...common, metric: 'writes a second', unit: '/s', better: 'higher', rounds })
 }
 
 async function measure(

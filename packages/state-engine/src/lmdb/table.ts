@@ -70,8 +70,6 @@ export interface LmdbEnvironment {
     info(): { readonly lastTxnId: number }
   }
   getStats(): RootStats
-  /** Frees the slots of readers whose processes have ended. */
-  readerCheck(): number
   backup(path: string, compact: boolean): Promise<void>
   sync(done: (error?: Error | null) => void): void
   close(): Promise<void>
