@@ -33,6 +33,7 @@ export interface Cut {
   readonly depth: number
   /** Numbers of the subtrees that the block, or one since the last taken cut, may have changed. */
   readonly changed: Iterable<number>
+  /** Kind of a subtree, as `PartTree.kind`. */
   kindOf(part: number): number
   /** Root of a subtree: a view that is valid until the next change. */
   rootOf(part: number): Uint8Array
