@@ -22,6 +22,7 @@ export function storeNameToBytes(name: number): Uint8Array {
   return Uint8Array.of(name >> 16, name >> 8, name)
 }
 
+/** Encodes the stores that a version wrote. */
 export function encodeChangedStores({ since, names }: ChangedStores): Uint8Array {
   const bytes = new Uint8Array(SINCE_LENGTH + names.length * STORE_NAME_LENGTH)
   new DataView(bytes.buffer).setBigUint64(0, since)
