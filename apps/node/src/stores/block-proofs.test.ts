@@ -8,7 +8,15 @@ import { SyntheticChain, writeBackup } from '@ledger-state/feed/testing/syntheti
 import { signedLedgerInfo, validatorsOf, waypointHash, writeEndings } from '@ledger-state/feed/testing/synthetic-epochs'
 import { createRequestListener } from '@ledger-state/http'
 import { createLedger } from '@ledger-state/ledger'
-import { checkStateProof, jsonToStateProof, LedgerHasher, type StateProof } from '@ledger-state/proof'
+import { GENESIS, HELD, HOLDERS, u64 } from '@ledger-state/ledger/testing/view-ledger'
+import {
+  checkStateProof,
+  checkValuesProof,
+  jsonToStateProof,
+  jsonToValuesProof,
+  LedgerHasher,
+  type StateProof,
+} from '@ledger-state/proof'
 import { CHECKPOINT_KEY, checkpointToBytes, STATE_ROOT_KEY } from '@ledger-state/records'
 import { type LmdbEngineReader, openStateEngine, openStateEngineReader } from '@ledger-state/state-engine'
 import { moduleKey, parseStructTag, resourceGroupKey, resourceKey, tableItemKey } from '@ledger-state/type-tag'
@@ -83,6 +91,36 @@ async function provenValue({ ask }: Served, version: bigint, key: Uint8Array): P
   return proof
 }
 
+/**
+ * Fills a store with blocks of one version, each with a checkpoint that validators signed. Returns the state of each
+ * version, by keys in hex.
+ */
+async function fillSigned(name: string, versions: readonly (readonly Write[])[]) {
+  const engine = openStateEngine({ path: bed.at(name), durability: 'none' })
+  const state = new Map<string, { readonly key: Uint8Array; readonly value: Uint8Array }>()
+  const history: (readonly [version: bigint, values: ReadonlyMap<string, Uint8Array>])[] = []
+  for (const [at, writes] of versions.entries()) {
+    const version = BigInt(at)
+    for (const [key, value] of writes) {
+      if (value) state.set(bytesToHex(key), { key, value })
+      else state.delete(bytesToHex(key))
+    }
+    const entries = [...state.values()].map((entry) => ({ ...entry, version }))
+    const { root: stateRoot } = await computeStateRoot([entries], { spillFolder: bed.folder, threads: 0 })
+    const signed = { epoch: 4n, nextEpoch: undefined, validators: validatorsOf(4), signers: validatorsOf(4) }
+    const checkpoint = madeCheckpoint({ version, end: version + 1n, stateRoot, ...signed })
+    const own: Write[] = [
+      [STATE_ROOT_KEY, stateRoot],
+      [CHECKPOINT_KEY, checkpointToBytes(checkpoint)],
+    ]
+    const block = { height: version, epoch: 4n, timestampUsec: version }
+    await engine.commit([{ version, block, writes: [...writes, ...own] }], { chainId: 4n })
+    history.push([version, new Map([...state].map(([text, { value }]) => [text, value]))])
+  }
+  await engine.close()
+  return history
+}
+
 describe('proofs at ends of blocks', () => {
   it('exist at each one that a signature covers; elsewhere the answer names the nearest', async () => {
     const chain = new SyntheticChain({ signers: true, blocks: 22 })
@@ -150,34 +188,14 @@ describe('proofs at ends of blocks', () => {
       coins: resourceKey(home, coinStore),
       primaryStore: resourceGroupKey(primary, group),
     }
-    const engine = openStateEngine({ path: bed.at('made'), durability: 'none' })
-    const history: (readonly [bigint, Map<string, Uint8Array>])[] = []
-    const state = new Map<string, Uint8Array>()
     const present = Object.entries(keys)
-    for (let version = 0n; version < 9n; version++) {
-      const writes: Write[] = present.flatMap(([, key], at): Write[] => {
-        if ((Number(version) + at) % 4 === 3) return [[key, null]]
-        return (Number(version) + at) % 4 === 0
-          ? [[key, Uint8Array.of(Number(version), at, ...groupBytes.toBytes())]]
-          : []
-      })
-      for (const [key, value] of writes) value ? state.set(bytesToHex(key), value) : state.delete(bytesToHex(key))
-      const entries = present.flatMap(([, key]) => {
-        const value = state.get(bytesToHex(key))
-        return value ? [{ key, value, version }] : []
-      })
-      const { root: stateRoot } = await computeStateRoot([entries], { spillFolder: bed.folder, threads: 0 })
-      const signed = { epoch: 4n, nextEpoch: undefined, validators: validatorsOf(4), signers: validatorsOf(4) }
-      const checkpoint = madeCheckpoint({ version, end: version + 1n, stateRoot, ...signed })
-      const own: Write[] = [
-        [STATE_ROOT_KEY, stateRoot],
-        [CHECKPOINT_KEY, checkpointToBytes(checkpoint)],
-      ]
-      const block = { height: version, epoch: 4n, timestampUsec: version }
-      await engine.commit([{ version, block, writes: [...writes, ...own] }], { chainId: 4n })
-      history.push([version, new Map(state)])
-    }
-    await engine.close()
+    const versions = Array.from({ length: 9 }, (_, version) =>
+      present.flatMap(([, key], at): Write[] => {
+        if ((version + at) % 4 === 3) return [[key, null]]
+        return (version + at) % 4 === 0 ? [[key, Uint8Array.of(version, at, ...groupBytes.toBytes())]] : []
+      }),
+    )
+    const history = await fillSigned('made', versions)
     const served = await serve('made')
     await auditAllRoots(served.engine, 'made', { folder: auditFolder(bed.at('made')), proofsBudget: 1_000, threads: 0 })
     let [there, absent] = [0, 0]
@@ -207,5 +225,38 @@ describe('proofs at ends of blocks', () => {
     await auditAllRoots(cut.engine, 'made', { folder: auditFolder(bed.at('made')), threads: 0 })
     const again = await serve('made')
     for (const version of [0n, 4n, 5n]) await provenValue(again, version, keys.item)
+  })
+
+  it('prove views, with what they read at each end', async () => {
+    const held = resourceKey(HOLDERS[0]!, HELD)
+    const values = [11, 12, undefined, 12, 13]
+    const versions = values.map((value, at): readonly Write[] => [
+      ...(at === 0 ? GENESIS : []),
+      [held, value === undefined ? null : u64(value)],
+    ])
+    await fillSigned('views', versions)
+    const served = await serve('views')
+    await auditAllRoots(served.engine, 'views', {
+      folder: auditFolder(bed.at('views')),
+      proofsBudget: 1_000,
+      threads: 0,
+    })
+    const ask = (name: string, at: number) =>
+      served.ask(`/view?ledger_version=${at}&proof=true`, {
+        function: `0x42::main::${name}`,
+        type_arguments: [],
+        arguments: [bytesToHex(HOLDERS[0]!)],
+      })
+    for (let round = 0; round < 2; round++) {
+      for (const [at, value] of values.entries()) {
+        const { status, json } = await ask(value === undefined ? 'holds' : 'value', at)
+        expect([status, json.value]).toEqual([200, [value === undefined ? false : String(value)]])
+        const proof = jsonToValuesProof(json.proof)
+        checkValuesProof(hasher, proof)
+        expect(proof.checkpoint.version).toBe(BigInt(at))
+        const found = proof.values.find(({ stateKey }) => bytesToHex(stateKey) === bytesToHex(held))!
+        expect(found.stateValue !== undefined).toBe(value !== undefined)
+      }
+    }
   })
 })

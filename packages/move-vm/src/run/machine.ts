@@ -460,6 +460,7 @@ export class Machine {
               meter.takeCharged()
             }
             if (next === undefined) break
+            // `callClosure` and `ret` repeat these lines: a function could not set the local variables of the loop.
             frame.at = at + 1
             frame = next
             callee = frame.callee
