@@ -472,7 +472,7 @@ describe('the command `export`', () => {
     writeBackup(chain, bed.at('backup'))
     bed.ingest(bed.at('backup'), 'store')
     for (const [options, status, message] of [
-      [['--format', 'csv'], 2, /feed is the only format/],
+      [['--format', 'csv'], 2, /"csv" is not one of feed, parquet/],
       [['--from', '50', '--to', '40'], 2, /--from 50 is above --to 40/],
       [['--to', '9999'], 1, /Ledger version not found/],
     ] as const) {

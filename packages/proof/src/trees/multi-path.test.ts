@@ -101,7 +101,7 @@ describe('a multipath', () => {
         const forgeries: MultiPath[] = [
           { nodes: flipped(nodes), hashes, leaves },
           { nodes: Uint8Array.of(...nodes, 0), hashes, leaves },
-          { nodes: nodes.slice(0, -1), hashes, leaves },
+          { nodes: nodes.subarray(0, -1), hashes, leaves },
           { nodes, hashes: [...hashes, VALUE_HASH], leaves },
           { nodes, hashes, leaves: [...leaves, { keyHash: VALUE_HASH, valueHash: VALUE_HASH }] },
           ...(hashes.length > 0
