@@ -16,8 +16,8 @@ export interface ClosureWriter {
   writeLayout(writer: ByteWriter, layout: RuntimeLayout): void
 }
 
-/** Bytes that are charged for a slice. A part of a struct counts as one. */
-const SLICE_BYTES = 8_192
+/** Bytes that are charged for a slice. A part of a struct, and an empty vector, count as one. */
+const SLICE_BYTES = 4_096
 
 /** Parts of a value starting at an index. A vector has one layout; each captured value follows its layout. */
 interface WrittenParts {
