@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LedgerSummary } from '@ledger-state/engine'
+import { overriding } from '@ledger-state/testing/overriding'
 import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
 import { describe, expect, it } from 'vitest'
 import { BUSY_WRITER, expectSoundCopy } from '../../testing/sound-copy.ts'
@@ -34,7 +35,7 @@ describe('a snapshot taken during the work of a writer that commits, merges and 
     await reader.close()
     const store = openLmdbStore({ path: path(), readOnly: true, durability: 'full', verifyReads: true })
     const backup: Backup = (file, compact) => store.root.backup(file, compact)
-    const root = { backup: around(backup) } as LmdbStore['root']
+    const root = overriding(store.root, { backup: around(backup) })
     try {
       await takeSnapshot({ ...store, root }, copyPath(), false, { atFailpoint: neverFail, expectOpen: () => {} })
     } finally {
