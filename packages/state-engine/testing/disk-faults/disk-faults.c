@@ -7,15 +7,12 @@
 //                  folder itself is ".". The call "lock" takes a mutex of LMDB, and has no file: its NAME is ".".
 //   FAULT_REMOVES  when the lock file of LMDB is opened, its data file is removed
 //   FAULT_REACHED  a file that is created when the call fails
-#define _GNU_SOURCE
-#include <dlfcn.h>
+#include "replaced-calls.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <dirent.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -23,9 +20,6 @@
 #include <unistd.h>
 
 #define MOST_DESCRIPTORS 4096
-#define REAL(ret, name, ...) \
-  static ret (*real_##name)(__VA_ARGS__); \
-  if (!real_##name) real_##name = dlsym(RTLD_NEXT, #name);
 
 typedef struct { off_t at; size_t length; } Range;
 typedef struct File {
@@ -59,13 +53,6 @@ static int real_open_file(const char *path, int flags, int mode) {
 static int real_close_file(int fd) {
   REAL(int, close, int)
   return real_close(fd);
-}
-
-/* Whether LMDB makes a call. lmdb-js 3.5.6 may crash if LMDB cannot open or read a file, which no caller can prevent. */
-#define IS_OF_LMDB is_of_lmdb(__builtin_return_address(0))
-static int is_of_lmdb(void *caller) {
-  Dl_info found;
-  return dladdr(caller, &found) && found.dli_fname && strstr(found.dli_fname, "lmdb") != NULL;
 }
 
 /* Whether this call fails. Sets errno. */
@@ -134,22 +121,6 @@ static int open_file(const char *path, int flags, int mode, int is_lmdb) {
   int fd = real_open_file(path, flags, mode);
   note_opened(fd, path, flags);
   return fd;
-}
-
-int open(const char *path, int flags, ...) {
-  va_list rest;
-  va_start(rest, flags);
-  int mode = va_arg(rest, int);
-  va_end(rest);
-  return open_file(path, flags, mode, IS_OF_LMDB);
-}
-
-int open64(const char *path, int flags, ...) {
-  va_list rest;
-  va_start(rest, flags);
-  int mode = va_arg(rest, int);
-  va_end(rest);
-  return open_file(path, flags, mode, IS_OF_LMDB);
 }
 
 int close(int fd) {

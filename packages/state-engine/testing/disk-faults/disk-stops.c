@@ -4,23 +4,16 @@
 //   STOP_HOW     kill: the process is killed before the call; full: this call and all later ones that need room fail, ENOSPC
 //   STOP_REACHED a file that is created then
 //   STOP_COUNT   a file that gets a byte for each call
-#define _GNU_SOURCE
-#include <dlfcn.h>
+#include "replaced-calls.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
-
-#define REAL(ret, name, ...) \
-  static ret (*real_##name)(__VA_ARGS__); \
-  if (!real_##name) real_##name = dlsym(RTLD_NEXT, #name);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const char *root;
@@ -93,30 +86,7 @@ ON_PATH(remove, NO_ROOM, (const char *path), (path), const char *)
 ON_PATH(link, ROOM, (const char *from, const char *path), (from, path), const char *, const char *)
 ON_PATH(rename, NO_ROOM, (const char *from, const char *path), (from, path), const char *, const char *)
 
-/* lmdb-js 3.5.6 may crash if LMDB cannot open a file, which no caller can prevent. */
-#define IS_OF_LMDB is_of_lmdb(__builtin_return_address(0))
-static int is_of_lmdb(void *caller) {
-  Dl_info found;
-  return dladdr(caller, &found) && found.dli_fname && strstr(found.dli_fname, "lmdb") != NULL;
-}
-
 static int open_file(const char *path, int flags, int mode, int is_lmdb) {
   REAL(int, open64, const char *, int, ...)
   return flags & O_CREAT && is_below(path) && stops(!is_lmdb && access(path, F_OK) ? ROOM : NO_ROOM) ? -1 : real_open64(path, flags, mode);
-}
-
-int open(const char *path, int flags, ...) {
-  va_list rest;
-  va_start(rest, flags);
-  int mode = va_arg(rest, int);
-  va_end(rest);
-  return open_file(path, flags, mode, IS_OF_LMDB);
-}
-
-int open64(const char *path, int flags, ...) {
-  va_list rest;
-  va_start(rest, flags);
-  int mode = va_arg(rest, int);
-  va_end(rest);
-  return open_file(path, flags, mode, IS_OF_LMDB);
 }
