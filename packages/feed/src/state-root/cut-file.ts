@@ -1,10 +1,11 @@
 import { Buffer } from 'node:buffer'
-import { closeSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, ftruncateSync, openSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { ByteReader, ByteWriter } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
 import { HASH_LENGTH } from '@ledger-state/proof'
-import { badStateTree, spillFailed } from '../errors.js'
+import { badStateTree } from '../errors.js'
+import { openToRead, orSpillFailed, readAt, writeAt } from './file-bytes.js'
 
 // The roots of all subtrees at a depth of the state tree (a cut), at the ends of blocks.
 //
@@ -69,8 +70,8 @@ export class CutWriter {
     this.#most = Math.max(LEAST_CHANGES, CHANGES_OF_SNAPSHOT * 2 ** depth)
     this.#bytes = bytes
     this.#continue(changes)
-    this.#descriptor = this.#orFail(() => openSync(path, bytes > 0 ? 'r+' : 'w'))
-    this.#orFail(() => ftruncateSync(this.#descriptor, bytes))
+    this.#descriptor = orSpillFailed(path, () => openSync(path, bytes > 0 ? 'r+' : 'w'))
+    orSpillFailed(this.#path, () => ftruncateSync(this.#descriptor, bytes))
   }
 
   /** Bytes of the file without the group under way. */
@@ -103,7 +104,7 @@ export class CutWriter {
   /** Writes what is left, and syncs the file. @throws `spill_failed` */
   finish(): void {
     if (this.#ends > 0) this.#flush()
-    this.#orFail(() => fsyncSync(this.#descriptor))
+    orSpillFailed(this.#path, () => fsyncSync(this.#descriptor))
   }
 
   /** Closes the file. */
@@ -140,20 +141,8 @@ export class CutWriter {
   }
 
   #write(bytes: Uint8Array): void {
-    this.#orFail(() => {
-      for (let done = 0; done < bytes.length; ) {
-        done += writeSync(this.#descriptor, bytes, done, bytes.length - done, this.#bytes + done)
-      }
-    })
+    writeAt(this.#path, this.#descriptor, bytes, this.#bytes)
     this.#bytes += bytes.length
-  }
-
-  #orFail<Result>(work: () => Result): Result {
-    try {
-      return work()
-    } catch (error) {
-      throw spillFailed.cannotSpill(this.#path, error)
-    }
   }
 }
 
@@ -203,19 +192,7 @@ interface Group {
  * @throws `state_tree_damaged`
  */
 export function openCutFile(path: string, bytes: number): CutFile | undefined {
-  let descriptor: number
-  try {
-    descriptor = openSync(path, 'r')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw badStateTree(path, error)
-  }
-  try {
-    return new OpenCutFile(path, descriptor, bytes)
-  } catch (error) {
-    closeSync(descriptor)
-    throw error
-  }
+  return openToRead(path, (descriptor) => new OpenCutFile(path, descriptor, bytes))
 }
 
 class OpenCutFile implements CutFile {
@@ -376,13 +353,7 @@ class OpenCutFile implements CutFile {
   }
 
   #read(place: number, length: number): Buffer {
-    const bytes = Buffer.allocUnsafe(length)
-    for (let done = 0; done < length; ) {
-      const read = readSync(this.#descriptor, bytes, done, length - done, place + done)
-      if (read === 0) throw badStateTree(this.#path, 'it is cut short')
-      done += read
-    }
-    return bytes
+    return readAt(this.#path, this.#descriptor, Buffer.allocUnsafe(length), place)
   }
 }
 

@@ -1,8 +1,9 @@
 import { Buffer } from 'node:buffer'
-import { closeSync, fsyncSync, openSync, readSync, statSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, statSync } from 'node:fs'
 import { inflateRawSync } from 'node:zlib'
 import { ByteReader } from '@ledger-state/core'
-import { badStateTree, spillFailed } from '../errors.js'
+import { badStateTree } from '../errors.js'
+import { openToRead, orSpillFailed, readAt, writeAt } from './file-bytes.js'
 import { MOST_PART_DEPTH } from './leaves-file.js'
 
 // The keys of a state by the first bits of their hashes.
@@ -34,13 +35,13 @@ export class KeysWriter {
   /** @throws `spill_failed` */
   constructor(path: string) {
     this.#path = path
-    this.#descriptor = this.#orFail(() => openSync(path, 'w'))
+    this.#descriptor = orSpillFailed(path, () => openSync(path, 'w'))
   }
 
   /** Appends the lists of the next prefixes. @throws `spill_failed` */
   append({ lists, lengths }: KeyLists): void {
     const place = this.#places.at(-1)!
-    this.#write(lists, place)
+    writeAt(this.#path, this.#descriptor, lists, place)
     let end = place
     for (const length of lengths) {
       end += length
@@ -60,30 +61,14 @@ export class KeysWriter {
     for (const [prefix, place] of this.#places.entries()) {
       head.writeBigUInt64LE(BigInt(place), HEADER_LENGTH + 8 * prefix)
     }
-    this.#write(head, 0)
-    this.#orFail(() => fsyncSync(this.#descriptor))
+    writeAt(this.#path, this.#descriptor, head, 0)
+    orSpillFailed(this.#path, () => fsyncSync(this.#descriptor))
     return this.#places.at(-1)!
   }
 
   /** Closes the file, which stays as it is. */
   close(): void {
     closeSync(this.#descriptor)
-  }
-
-  #write(bytes: Uint8Array, place: number): void {
-    this.#orFail(() => {
-      for (let done = 0; done < bytes.length; ) {
-        done += writeSync(this.#descriptor, bytes, done, bytes.length - done, place + done)
-      }
-    })
-  }
-
-  #orFail<Result>(work: () => Result): Result {
-    try {
-      return work()
-    } catch (error) {
-      throw spillFailed.cannotSpill(this.#path, error)
-    }
   }
 }
 
@@ -105,23 +90,9 @@ export interface KeysFile {
  * @throws `state_tree_damaged`
  */
 export function openKeysFile(path: string): KeysFile | undefined {
-  let descriptor: number
-  try {
-    descriptor = openSync(path, 'r')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw badStateTree(path, error)
-  }
-  const read = (length: number, place: number): Buffer => {
-    const bytes = Buffer.from(new ArrayBuffer(length))
-    for (let done = 0; done < length; ) {
-      const count = readSync(descriptor, bytes, done, length - done, place + done)
-      if (count === 0) throw badStateTree(path, 'it is cut short')
-      done += count
-    }
-    return bytes
-  }
-  try {
+  return openToRead(path, (descriptor) => {
+    const read = (length: number, place: number) =>
+      readAt(path, descriptor, Buffer.from(new ArrayBuffer(length)), place)
     const head = read(LISTS_AT, 0)
     const placeOf = (prefix: number) => Number(head.readBigUInt64LE(HEADER_LENGTH + 8 * prefix))
     let isSound = head.compare(MAGIC, 0, MAGIC.length, 0, MAGIC.length) === 0 && placeOf(0) === LISTS_AT
@@ -139,10 +110,7 @@ export function openKeysFile(path: string): KeysFile | undefined {
       },
       close: () => closeSync(descriptor),
     }
-  } catch (error) {
-    closeSync(descriptor)
-    throw error
-  }
+  })
 }
 
 /** The keys of a compressed list. @throws errors of zlib, `invalid_bcs` */

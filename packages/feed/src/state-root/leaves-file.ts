@@ -1,8 +1,9 @@
 import { Buffer } from 'node:buffer'
 import { createHash } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, readSync, statSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, statSync } from 'node:fs'
 import { HASH_LENGTH, SAVED_LEAF_LENGTH } from '@ledger-state/proof'
 import { spillFailed } from '../errors.js'
+import { fillFrom, orSpillFailed, writeAt } from './file-bytes.js'
 
 // The leaves of a state as a file. The folder of an audit has it.
 //
@@ -38,7 +39,7 @@ export class LeavesWriter {
       this.#counts[(leaves[at]! << 4) | (leaves[at + 1]! >> 4)]!++
     }
     this.#digest.update(leaves)
-    this.#write(leaves, LEAVES_AT + this.#leaves * SAVED_LEAF_LENGTH)
+    writeAt(this.#path, this.#descriptor, leaves, LEAVES_AT + this.#leaves * SAVED_LEAF_LENGTH)
     this.#leaves += leaves.length / SAVED_LEAF_LENGTH
   }
 
@@ -58,7 +59,7 @@ export class LeavesWriter {
       head.writeBigUInt64LE(BigInt(before), HEADER_LENGTH + 8 * prefix)
       before += this.#counts[prefix] ?? 0
     }
-    this.#write(head, 0)
+    writeAt(this.#path, this.#descriptor, head, 0)
     orSpillFailed(this.#path, () => fsyncSync(this.#descriptor))
     return createHash('sha256').update(head).update(this.#digest.digest()).digest('hex')
   }
@@ -66,14 +67,6 @@ export class LeavesWriter {
   /** Closes the file, which stays as it is. */
   close(): void {
     closeSync(this.#descriptor)
-  }
-
-  #write(bytes: Uint8Array, place: number): void {
-    orSpillFailed(this.#path, () => {
-      for (let done = 0; done < bytes.length; ) {
-        done += writeSync(this.#descriptor, bytes, done, bytes.length - done, place + done)
-      }
-    })
   }
 }
 
@@ -100,7 +93,7 @@ export function openLeavesFile(path: string): LeavesFile | undefined {
   }
   const head = Buffer.alloc(LEAVES_AT)
   const startOf = (prefix: number) => Number(head.readBigUInt64LE(HEADER_LENGTH + 8 * prefix))
-  const leaves = readAll(descriptor, head, 0) ? Number(head.readBigUInt64LE(16)) : -1
+  const leaves = fillFrom(descriptor, head, 0) ? Number(head.readBigUInt64LE(16)) : -1
   let isSound = head.compare(MAGIC, 0, MAGIC.length, 0, MAGIC.length) === 0 && startOf(0) === 0
   for (let prefix = 0; isSound && prefix < PREFIXES; prefix++) isSound = startOf(prefix) <= startOf(prefix + 1)
   const length = LEAVES_AT + leaves * SAVED_LEAF_LENGTH
@@ -117,7 +110,7 @@ export function openLeavesFile(path: string): LeavesFile | undefined {
       const width = 2 ** (MOST_PART_DEPTH - depth)
       const first = startOf(part * width)
       const bytes = Buffer.alloc((startOf((part + 1) * width) - first) * SAVED_LEAF_LENGTH)
-      if (!readAll(descriptor, bytes, LEAVES_AT + first * SAVED_LEAF_LENGTH)) {
+      if (!fillFrom(descriptor, bytes, LEAVES_AT + first * SAVED_LEAF_LENGTH)) {
         throw spillFailed.cannotSpill(path, new Error('it is shorter than the written file'))
       }
       digest.update(bytes)
@@ -125,22 +118,5 @@ export function openLeavesFile(path: string): LeavesFile | undefined {
     },
     digest: () => createHash('sha256').update(head).update(digest.digest()).digest('hex'),
     close: () => closeSync(descriptor),
-  }
-}
-
-function readAll(descriptor: number, bytes: Buffer, place: number): boolean {
-  for (let done = 0; done < bytes.length; ) {
-    const read = readSync(descriptor, bytes, done, bytes.length - done, place + done)
-    if (read === 0) return false
-    done += read
-  }
-  return true
-}
-
-function orSpillFailed<Result>(path: string, work: () => Result): Result {
-  try {
-    return work()
-  } catch (error) {
-    throw spillFailed.cannotSpill(path, error)
   }
 }

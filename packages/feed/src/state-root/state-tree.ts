@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, fstatSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   checkCheckpoint,
@@ -13,6 +13,7 @@ import {
   type StatePath,
 } from '@ledger-state/proof'
 import { badStateTree } from '../errors.js'
+import { openToRead, readAt } from './file-bytes.js'
 import { LEAF_LENGTH } from './fold-leaves.js'
 import { bytesToDescription, type TreeDescription } from './tree-description.js'
 import { treeFileName } from './tree-files.js'
@@ -47,19 +48,7 @@ export interface StateTree {
  */
 export function openStateTree(folder: string, version: bigint): StateTree | undefined {
   const path = join(folder, treeFileName(version))
-  let file: number
-  try {
-    file = openSync(path, 'r')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw badStateTree(path, error)
-  }
-  try {
-    return new TreeFile(path, file, version)
-  } catch (error) {
-    closeSync(file)
-    throw error
-  }
+  return openToRead(path, (file) => new TreeFile(path, file, version))
 }
 
 class TreeFile implements StateTree {
@@ -187,13 +176,7 @@ class TreeFile implements StateTree {
   }
 
   #read(place: number, length: number): Buffer {
-    const bytes = Buffer.allocUnsafe(length)
-    for (let done = 0; done < length; ) {
-      const read = readSync(this.#file, bytes, done, length - done, place + done)
-      if (read === 0) throw badStateTree(this.#path, 'it is cut short')
-      done += read
-    }
-    return bytes
+    return readAt(this.#path, this.#file, Buffer.allocUnsafe(length), place)
   }
 }
 

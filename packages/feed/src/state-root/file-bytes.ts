@@ -1,0 +1,59 @@
+import type { Buffer } from 'node:buffer'
+import { closeSync, openSync, readSync, writeSync } from 'node:fs'
+import { badStateTree, spillFailed } from '../errors.js'
+
+// Bytes of files of leaves, keys, cuts and trees.
+
+/** Does work on a file that is written. @throws `spill_failed` */
+export function orSpillFailed<Result>(path: string, work: () => Result): Result {
+  try {
+    return work()
+  } catch (error) {
+    throw spillFailed.cannotSpill(path, error)
+  }
+}
+
+/** Writes all bytes at a place. @throws `spill_failed` */
+export function writeAt(path: string, descriptor: number, bytes: Uint8Array, place: number): void {
+  orSpillFailed(path, () => {
+    for (let done = 0; done < bytes.length; ) {
+      done += writeSync(descriptor, bytes, done, bytes.length - done, place + done)
+    }
+  })
+}
+
+/** Fills bytes from a place on. Returns whether the file has them all. */
+export function fillFrom(descriptor: number, bytes: Buffer, place: number): boolean {
+  for (let done = 0; done < bytes.length; ) {
+    const read = readSync(descriptor, bytes, done, bytes.length - done, place + done)
+    if (read === 0) return false
+    done += read
+  }
+  return true
+}
+
+/** Fills bytes from a place on, and returns them. @throws `state_tree_damaged` if the file ends before */
+export function readAt(path: string, descriptor: number, bytes: Buffer, place: number): Buffer {
+  if (!fillFrom(descriptor, bytes, place)) throw badStateTree(path, 'it is cut short')
+  return bytes
+}
+
+/**
+ * Opens a file to read it, and closes it again if `open` throws. Undefined if there is none.
+ * @throws `state_tree_damaged`; as `open`
+ */
+export function openToRead<File>(path: string, open: (descriptor: number) => File): File | undefined {
+  let descriptor: number
+  try {
+    descriptor = openSync(path, 'r')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw badStateTree(path, error)
+  }
+  try {
+    return open(descriptor)
+  } catch (error) {
+    closeSync(descriptor)
+    throw error
+  }
+}
