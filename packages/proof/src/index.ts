@@ -30,6 +30,7 @@ export {
   signedLedgerInfoToBytes,
   type Validator,
 } from './ledger/ledger-info.js'
+export type { InfoProofJson } from './ledger/signed-info.js'
 export {
   peekTransactionHash,
   readOutcome,
@@ -42,7 +43,6 @@ export {
   type EventProof,
   type EventProofJson,
   eventProofToJson,
-  type InfoProofJson,
   jsonToEventProof,
   jsonToTransactionProof,
   readEventProof,

@@ -5,8 +5,16 @@ import { expectHash, type LedgerHasher } from '../hashes/ledger-hasher.js'
 import { rootByPath } from '../trees/accumulator-path.js'
 import { computeEventRoot } from '../trees/event-root.js'
 import { readEvent } from '../wire/events.js'
-import { type CheckedInfo, checkInfoProof, type InfoProof, readCheckpoint, writeCheckpoint } from './checkpoint.js'
-import { bytesOf, hashOf, indexOf, listOf, membersOf, versionOf } from './proof-members.js'
+import { type CheckedInfo, checkInfoProof, type InfoProof } from './checkpoint.js'
+import { bytesOf, hashOf, indexOf, listOf, membersOf } from './proof-members.js'
+import {
+  INFO_MEMBERS,
+  type InfoProofJson,
+  membersToSignedInfo,
+  readSignedInfo,
+  signedInfoToJson,
+  writeSignedInfo,
+} from './signed-info.js'
 
 /** Proves the transaction that made a version, and its events. */
 export interface TransactionProof {
@@ -38,24 +46,21 @@ export interface EventProof {
 /** Writes a proof in BCS: see docs/ledger-formats.md, "Proofs of transactions and events". */
 export function writeTransactionProof(writer: ByteWriter, proof: TransactionProof): void {
   writer.byteString(proof.transaction).byteString(proof.events)
-  writeCheckpoint(writer, proof.infoProof)
-  writeEndings(writer, proof.epochEndings)
+  writeSignedInfo(writer, proof)
 }
 
 /** Reads a proof that `writeTransactionProof` wrote. Nothing of it is checked. @throws `invalid_bcs` */
 export function readTransactionProof(reader: ByteReader): TransactionProof {
   const transaction = reader.readByteString()
   const events = reader.readByteString()
-  const infoProof = readCheckpoint(reader)
-  return { transaction, events, infoProof, epochEndings: readEndings(reader) }
+  return { transaction, events, ...readSignedInfo(reader) }
 }
 
 /** Writes a proof in BCS: see docs/ledger-formats.md, "Proofs of transactions and events". */
 export function writeEventProof(writer: ByteWriter, proof: EventProof): void {
   writer.byteString(proof.event).u32(proof.index)
   writeHashes(writer, proof.siblings)
-  writeCheckpoint(writer, proof.infoProof)
-  writeEndings(writer, proof.epochEndings)
+  writeSignedInfo(writer, proof)
 }
 
 /** Reads a proof that `writeEventProof` wrote. Nothing of it is checked. @throws `invalid_bcs` */
@@ -63,28 +68,7 @@ export function readEventProof(reader: ByteReader): EventProof {
   const event = reader.readByteString()
   const index = reader.readU32()
   const siblings = readHashes(reader)
-  const infoProof = readCheckpoint(reader)
-  return { event, index, siblings, infoProof, epochEndings: readEndings(reader) }
-}
-
-function writeEndings(writer: ByteWriter, endings: readonly Uint8Array[]): void {
-  writer.uleb128(endings.length)
-  for (const ending of endings) writer.byteString(ending)
-}
-
-function readEndings(reader: ByteReader): readonly Uint8Array[] {
-  const endings: Uint8Array[] = []
-  for (let rest = reader.readLength(); rest > 0; rest--) endings.push(reader.readByteString())
-  return endings
-}
-
-/** The members that both proofs have in JSON: bytes and hashes in hex, the version as a text. */
-export interface InfoProofJson {
-  readonly version: string
-  readonly transaction_info: string
-  readonly accumulator_siblings: readonly string[]
-  readonly ledger_info: string
-  readonly epoch_endings: readonly string[]
+  return { event, index, siblings, ...readSignedInfo(reader) }
 }
 
 /** The proof of a transaction as JSON. */
@@ -100,13 +84,12 @@ export interface EventProofJson extends InfoProofJson {
   readonly event_siblings: readonly string[]
 }
 
-const INFO_MEMBERS = ['version', 'transaction_info', 'accumulator_siblings', 'ledger_info', 'epoch_endings'] as const
 const TRANSACTION_MEMBERS = ['transaction', 'events', ...INFO_MEMBERS]
 const EVENT_MEMBERS = ['event', 'event_index', 'event_siblings', ...INFO_MEMBERS]
 
 /** Writes a proof as JSON. */
 export function transactionProofToJson(proof: TransactionProof): TransactionProofJson {
-  return { transaction: bytesToHex(proof.transaction), events: bytesToHex(proof.events), ...infoProofToJson(proof) }
+  return { transaction: bytesToHex(proof.transaction), events: bytesToHex(proof.events), ...signedInfoToJson(proof) }
 }
 
 /** Writes a proof as JSON. */
@@ -116,20 +99,7 @@ export function eventProofToJson(proof: EventProof): EventProofJson {
     event: bytesToHex(proof.event),
     event_index: proof.index,
     event_siblings: siblings,
-    ...infoProofToJson(proof),
-  }
-}
-
-function infoProofToJson({
-  infoProof,
-  epochEndings,
-}: Pick<TransactionProof, 'infoProof' | 'epochEndings'>): InfoProofJson {
-  return {
-    version: String(infoProof.version),
-    transaction_info: bytesToHex(infoProof.transactionInfo),
-    accumulator_siblings: infoProof.siblings.map(bytesToHex),
-    ledger_info: bytesToHex(infoProof.ledgerInfo),
-    epoch_endings: epochEndings.map(bytesToHex),
+    ...signedInfoToJson(proof),
   }
 }
 
@@ -137,7 +107,7 @@ function infoProofToJson({
 export function jsonToTransactionProof(json: unknown): TransactionProof {
   const members = membersOf(json, 'the proof', TRANSACTION_MEMBERS)
   const transaction = bytesOf(members.transaction, 'transaction')
-  return { transaction, events: bytesOf(members.events, 'events'), ...readInfoMembers(members) }
+  return { transaction, events: bytesOf(members.events, 'events'), ...membersToSignedInfo(members) }
 }
 
 /** Reads a proof that `eventProofToJson` wrote. Nothing of it is checked. @throws `invalid_proof` */
@@ -147,21 +117,7 @@ export function jsonToEventProof(json: unknown): EventProof {
     event: bytesOf(members.event, 'event'),
     index: indexOf(members.event_index, 'event_index'),
     siblings: listOf(members.event_siblings, 'event_siblings', hashOf),
-    ...readInfoMembers(members),
-  }
-}
-
-function readInfoMembers(
-  members: Readonly<Record<string, unknown>>,
-): Pick<TransactionProof, 'infoProof' | 'epochEndings'> {
-  return {
-    infoProof: {
-      version: versionOf(members.version),
-      transactionInfo: bytesOf(members.transaction_info, 'transaction_info'),
-      siblings: listOf(members.accumulator_siblings, 'accumulator_siblings', hashOf),
-      ledgerInfo: bytesOf(members.ledger_info, 'ledger_info'),
-    },
-    epochEndings: listOf(members.epoch_endings, 'epoch_endings', bytesOf),
+    ...membersToSignedInfo(members),
   }
 }
 

@@ -2,14 +2,16 @@ import { type ByteReader, type ByteWriter, bytesToHex } from '@ledger-state/core
 import { verificationFailed, wrongPresence } from '../errors.js'
 import { HASH_LENGTH, readHashes, writeHashes } from '../hashes/hash-bytes.js'
 import { expectHash, type LedgerHasher } from '../hashes/ledger-hasher.js'
+import { type CheckedCheckpoint, checkCheckpoint, type SignedCheckpoint } from '../ledger/checkpoint.js'
+import { bytesOf, hashOf, listOf, membersOf } from '../ledger/proof-members.js'
 import {
-  type CheckedCheckpoint,
-  checkCheckpoint,
-  readCheckpoint,
-  type SignedCheckpoint,
-  writeCheckpoint,
-} from '../ledger/checkpoint.js'
-import { bytesOf, hashOf, listOf, membersOf, versionOf } from '../ledger/proof-members.js'
+  INFO_MEMBERS,
+  type InfoProofJson,
+  membersToSignedInfo,
+  readSignedInfo,
+  signedInfoToJson,
+  writeSignedInfo,
+} from '../ledger/signed-info.js'
 import { claimOfPath, rootOfStatePath, type StatePath } from '../trees/state-path.js'
 
 /** Proves which value a key of the state has at a version that validators signed, or that it has none. */
@@ -37,9 +39,7 @@ export function writeStateProof(writer: ByteWriter, proof: StateProof): void {
   writer.bool(path.leaf !== undefined)
   if (path.leaf) writer.bytes(path.leaf.keyHash).bytes(path.leaf.valueHash)
   writeHashes(writer, path.siblings)
-  writeCheckpoint(writer, checkpoint)
-  writer.uleb128(epochEndings.length)
-  for (const ending of epochEndings) writer.byteString(ending)
+  writeSignedInfo(writer, { infoProof: checkpoint, epochEndings })
 }
 
 /** Reads a proof that `writeStateProof` wrote. Nothing of it is checked. @throws `invalid_bcs` */
@@ -50,23 +50,16 @@ export function readStateProof(reader: ByteReader): StateProof {
     ? { keyHash: reader.readBytes(HASH_LENGTH), valueHash: reader.readBytes(HASH_LENGTH) }
     : undefined
   const path = { leaf, siblings: readHashes(reader) }
-  const checkpoint = readCheckpoint(reader)
-  const epochEndings: Uint8Array[] = []
-  for (let rest = reader.readLength(); rest > 0; rest--) epochEndings.push(reader.readByteString())
-  return { stateKey, stateValue, path, checkpoint, epochEndings }
+  const { infoProof, epochEndings } = readSignedInfo(reader)
+  return { stateKey, stateValue, path, checkpoint: infoProof, epochEndings }
 }
 
 /** A proof as JSON: bytes and hashes in hex, `null` for absent parts, the version as a text. */
-export interface StateProofJson {
+export interface StateProofJson extends InfoProofJson {
   readonly state_key: string
   readonly state_value: string | null
   readonly leaf: { readonly key_hash: string; readonly value_hash: string } | null
   readonly siblings: readonly string[]
-  readonly version: string
-  readonly transaction_info: string
-  readonly accumulator_siblings: readonly string[]
-  readonly ledger_info: string
-  readonly epoch_endings: readonly string[]
 }
 
 /** Writes a proof as JSON. */
@@ -77,11 +70,7 @@ export function stateProofToJson({ stateKey, stateValue, path, checkpoint, epoch
     state_value: stateValue ? bytesToHex(stateValue) : null,
     leaf: leaf ? { key_hash: bytesToHex(leaf.keyHash), value_hash: bytesToHex(leaf.valueHash) } : null,
     siblings: siblings.map(bytesToHex),
-    version: String(checkpoint.version),
-    transaction_info: bytesToHex(checkpoint.transactionInfo),
-    accumulator_siblings: checkpoint.siblings.map(bytesToHex),
-    ledger_info: bytesToHex(checkpoint.ledgerInfo),
-    epoch_endings: epochEndings.map(bytesToHex),
+    ...signedInfoToJson({ infoProof: checkpoint, epochEndings }),
   }
 }
 
@@ -90,11 +79,7 @@ const PROOF_MEMBERS: readonly (keyof StateProofJson)[] = [
   'state_value',
   'leaf',
   'siblings',
-  'version',
-  'transaction_info',
-  'accumulator_siblings',
-  'ledger_info',
-  'epoch_endings',
+  ...INFO_MEMBERS,
 ]
 const LEAF_MEMBERS = ['key_hash', 'value_hash'] as const
 
@@ -106,7 +91,7 @@ const LEAF_MEMBERS = ['key_hash', 'value_hash'] as const
 export function jsonToStateProof(json: unknown): StateProof {
   const members = membersOf(json, 'the proof', PROOF_MEMBERS)
   const leaf = members.leaf === null ? undefined : membersOf(members.leaf, 'leaf', LEAF_MEMBERS)
-  return {
+  const read = {
     stateKey: bytesOf(members.state_key, 'state_key'),
     stateValue: members.state_value === null ? undefined : bytesOf(members.state_value, 'state_value'),
     path: {
@@ -116,14 +101,9 @@ export function jsonToStateProof(json: unknown): StateProof {
       },
       siblings: listOf(members.siblings, 'siblings', hashOf),
     },
-    checkpoint: {
-      version: versionOf(members.version),
-      transactionInfo: bytesOf(members.transaction_info, 'transaction_info'),
-      siblings: listOf(members.accumulator_siblings, 'accumulator_siblings', hashOf),
-      ledgerInfo: bytesOf(members.ledger_info, 'ledger_info'),
-    },
-    epochEndings: listOf(members.epoch_endings, 'epoch_endings', bytesOf),
   }
+  const { infoProof, epochEndings } = membersToSignedInfo(members)
+  return { ...read, checkpoint: infoProof, epochEndings }
 }
 
 /**

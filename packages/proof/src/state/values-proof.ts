@@ -3,14 +3,16 @@ import { compareBytes } from '@ledger-state/core/bytes'
 import { badProofMember } from '../errors.js'
 import { HASH_LENGTH, readHashes, writeHashes } from '../hashes/hash-bytes.js'
 import { expectHash, type LedgerHasher } from '../hashes/ledger-hasher.js'
+import { type CheckedCheckpoint, checkCheckpoint, type SignedCheckpoint } from '../ledger/checkpoint.js'
+import { bytesOf, hashOf, listOf, membersOf } from '../ledger/proof-members.js'
 import {
-  type CheckedCheckpoint,
-  checkCheckpoint,
-  readCheckpoint,
-  type SignedCheckpoint,
-  writeCheckpoint,
-} from '../ledger/checkpoint.js'
-import { bytesOf, hashOf, listOf, membersOf, versionOf } from '../ledger/proof-members.js'
+  INFO_MEMBERS,
+  type InfoProofJson,
+  membersToSignedInfo,
+  readSignedInfo,
+  signedInfoToJson,
+  writeSignedInfo,
+} from '../ledger/signed-info.js'
 import { joinPaths, type MultiPath, rootOfMultiPath } from '../trees/multi-path.js'
 import type { StateLeaf, StatePath } from '../trees/state-path.js'
 
@@ -72,9 +74,7 @@ export function writeValuesProof(writer: ByteWriter, { values, path, checkpoint,
   writeHashes(writer, path.hashes)
   writer.uleb128(path.leaves.length)
   for (const { keyHash, valueHash } of path.leaves) writer.bytes(keyHash).bytes(valueHash)
-  writeCheckpoint(writer, checkpoint)
-  writer.uleb128(epochEndings.length)
-  for (const ending of epochEndings) writer.byteString(ending)
+  writeSignedInfo(writer, { infoProof: checkpoint, epochEndings })
 }
 
 /** Reads a proof that `writeValuesProof` wrote. Nothing of it is checked. @throws `invalid_bcs` */
@@ -89,9 +89,8 @@ export function readValuesProof(reader: ByteReader): ValuesProof {
     keyHash: reader.readBytes(HASH_LENGTH),
     valueHash: reader.readBytes(HASH_LENGTH),
   }))
-  const checkpoint = readCheckpoint(reader)
-  const epochEndings = readList(reader, () => reader.readByteString())
-  return { values, path: { nodes, hashes, leaves }, checkpoint, epochEndings }
+  const { infoProof, epochEndings } = readSignedInfo(reader)
+  return { values, path: { nodes, hashes, leaves }, checkpoint: infoProof, epochEndings }
 }
 
 function readList<T>(reader: ByteReader, readOne: () => T): T[] {
@@ -101,16 +100,11 @@ function readList<T>(reader: ByteReader, readOne: () => T): T[] {
 }
 
 /** A proof as JSON: bytes and hashes in hex, `null` for absent values, the version as a text. */
-export interface ValuesProofJson {
+export interface ValuesProofJson extends InfoProofJson {
   readonly values: readonly { readonly state_key: string; readonly state_value: string | null }[]
   readonly nodes: string
   readonly hashes: readonly string[]
   readonly leaves: readonly { readonly key_hash: string; readonly value_hash: string }[]
-  readonly version: string
-  readonly transaction_info: string
-  readonly accumulator_siblings: readonly string[]
-  readonly ledger_info: string
-  readonly epoch_endings: readonly string[]
 }
 
 /** Writes a proof as JSON. */
@@ -126,25 +120,11 @@ export function valuesProofToJson({ values, path, checkpoint, epochEndings }: Va
       key_hash: bytesToHex(keyHash),
       value_hash: bytesToHex(valueHash),
     })),
-    version: String(checkpoint.version),
-    transaction_info: bytesToHex(checkpoint.transactionInfo),
-    accumulator_siblings: checkpoint.siblings.map(bytesToHex),
-    ledger_info: bytesToHex(checkpoint.ledgerInfo),
-    epoch_endings: epochEndings.map(bytesToHex),
+    ...signedInfoToJson({ infoProof: checkpoint, epochEndings }),
   }
 }
 
-const PROOF_MEMBERS: readonly (keyof ValuesProofJson)[] = [
-  'values',
-  'nodes',
-  'hashes',
-  'leaves',
-  'version',
-  'transaction_info',
-  'accumulator_siblings',
-  'ledger_info',
-  'epoch_endings',
-]
+const PROOF_MEMBERS: readonly (keyof ValuesProofJson)[] = ['values', 'nodes', 'hashes', 'leaves', ...INFO_MEMBERS]
 const VALUE_MEMBERS = ['state_key', 'state_value'] as const
 const LEAF_MEMBERS = ['key_hash', 'value_hash'] as const
 
@@ -155,7 +135,7 @@ const LEAF_MEMBERS = ['key_hash', 'value_hash'] as const
  */
 export function jsonToValuesProof(json: unknown): ValuesProof {
   const members = membersOf(json, 'the proof', PROOF_MEMBERS)
-  return {
+  const read = {
     values: elementsOf(members.values, 'values').map((value) => {
       const { state_key: key, state_value: found } = membersOf(value, 'an element of values', VALUE_MEMBERS)
       return {
@@ -171,14 +151,9 @@ export function jsonToValuesProof(json: unknown): ValuesProof {
         return { keyHash: hashOf(leaf.key_hash, 'key_hash'), valueHash: hashOf(leaf.value_hash, 'value_hash') }
       }),
     },
-    checkpoint: {
-      version: versionOf(members.version),
-      transactionInfo: bytesOf(members.transaction_info, 'transaction_info'),
-      siblings: listOf(members.accumulator_siblings, 'accumulator_siblings', hashOf),
-      ledgerInfo: bytesOf(members.ledger_info, 'ledger_info'),
-    },
-    epochEndings: listOf(members.epoch_endings, 'epoch_endings', bytesOf),
   }
+  const { infoProof, epochEndings } = membersToSignedInfo(members)
+  return { ...read, checkpoint: infoProof, epochEndings }
 }
 
 function elementsOf(value: unknown, name: string): readonly unknown[] {
