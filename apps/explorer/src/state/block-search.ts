@@ -1,5 +1,5 @@
 import type { AccountChange, ListedTableItem, TablePage, TypeUsesPage } from '../api/answers.ts'
-import { type ApiRequest, ask } from '../api/client.ts'
+import { ask } from '../api/client.ts'
 import type { Failure } from '../api/failure.ts'
 import { loadTables, type SightedTable } from './ledger-sights.ts'
 
@@ -59,20 +59,22 @@ const MOST_CHANGES = 20
 export const MOST_ITEMS = 100
 
 /**
- * A search for the changes of a block: in the framework, then in accounts, then in objects, a step at a time.
- * @param show called with each state of the search
+ * A search for the changes of a block: in the framework, then in accounts, then in objects, a step at a time. A step
+ * that fails leaves what it did not compare to the next one.
  */
-export function createBlockSearch({ before, after }: Range, show: (search: BlockSearch) => void) {
-  const stopped = new AbortController()
-  const { signal } = stopped
-  const seen = new Set<string>()
+export class BlockChangesSearch {
+  readonly #range: Range
+  readonly #show: (search: BlockSearch) => void
+  readonly #stopped = new AbortController()
+  readonly #seen = new Set<string>()
   /** Addresses that are known and not compared yet. */
-  const queue: string[] = [FRAMEWORK]
+  readonly #queue: string[] = [FRAMEWORK]
   /** Tables that are known and not compared yet; undefined until all of them are known. */
-  let tables: readonly SightedTable[] | undefined
-  let type = 0
-  let cursor: string | undefined
-  let state: BlockSearch = {
+  #tables: readonly SightedTable[] | undefined
+  /** Index of the type whose addresses are listed. */
+  #type = 0
+  #cursor: string | undefined
+  #state: BlockSearch = {
     accounts: [],
     tables: [],
     compared: 0,
@@ -81,100 +83,111 @@ export function createBlockSearch({ before, after }: Range, show: (search: Block
     isEnded: false,
     failure: undefined,
   }
-  const update = (next: Partial<BlockSearch>): void => {
-    state = { ...state, ...next }
-    if (!signal.aborted) show(state)
+
+  /** @param show called with each state of the search */
+  constructor(range: Range, show: (search: BlockSearch) => void) {
+    this.#range = range
+    this.#show = show
   }
 
-  const compare = async (address: string): Promise<void> => {
-    if (seen.has(address)) return
-    seen.add(address)
+  /** Runs the next step. */
+  more(): void {
+    if (this.#state.isRunning || this.#state.isEnded) return
+    this.#update({ isRunning: true, failure: undefined })
+    this.#step()
+      .then(() => this.#update({ isRunning: false, isEnded: this.#isEnded }))
+      .catch(() => {})
+  }
+
+  stop(): void {
+    this.#stopped.abort()
+  }
+
+  get #isEnded(): boolean {
+    return this.#type >= TYPES.length && this.#queue.length === 0 && !this.#state.failure
+  }
+
+  async #step(): Promise<void> {
+    if (this.#tables === undefined) await this.#findTables()
+    if (this.#type < TYPES.length) this.#queue.push(...(await this.#nextAddresses()))
+    await Promise.all(Array.from({ length: WIDTH }, () => this.#compareQueue()))
+    if (!this.#state.failure) await this.#compareTables()
+  }
+
+  /** Finds the tables, whose holders are compared, too. The next step tries again if the node failed. */
+  async #findTables(): Promise<void> {
+    const found = await loadTables(this.#range.after, this.#stopped.signal)
+    if (found.failure) {
+      this.#update({ failure: found.failure })
+      return
+    }
+    this.#tables = found.tables
+    this.#queue.push(...found.tables.map(({ holder }) => holder))
+  }
+
+  /** The next accounts or objects, in the order of their addresses. */
+  async #nextAddresses(): Promise<readonly string[]> {
+    const start = this.#cursor === undefined ? '' : `&start=${this.#cursor}`
+    const path = `/types/${TYPES[this.#type]}/uses?limit=${STEP}${start}`
+    const page = await ask<TypeUsesPage>({ path, at: this.#range.after }, this.#stopped.signal)
+    if ('failure' in page) {
+      this.#update({ failure: page.failure })
+      return []
+    }
+    this.#cursor = page.answer.cursor
+    if (this.#cursor === undefined) this.#type++
+    return page.value.uses.flatMap((use) => ('resource' in use && use.resource !== undefined ? use.address : []))
+  }
+
+  async #compareQueue(): Promise<void> {
+    while (!this.#state.failure) {
+      const next = this.#queue.shift()
+      if (next === undefined) return
+      await this.#compareAccount(next)
+    }
+  }
+
+  async #compareAccount(address: string): Promise<void> {
+    if (this.#seen.has(address)) return
+    this.#seen.add(address)
+    const { before, after } = this.#range
     const path = `/accounts/${address}/changes?from=${before}&to=${after}&limit=${MOST_CHANGES}`
-    const result = await ask<readonly AccountChange[]>({ path }, signal)
+    const result = await ask<readonly AccountChange[]>({ path }, this.#stopped.signal)
     if ('failure' in result) {
-      // The next step compares it again.
-      seen.delete(address)
-      queue.push(address)
-      update({ failure: result.failure })
+      this.#seen.delete(address)
+      this.#queue.push(address)
+      this.#update({ failure: result.failure })
       return
     }
     const { value, answer } = result
     const changed = { address, changes: value, isCut: answer.cursor !== undefined }
-    update({
-      compared: state.compared + 1,
-      ...(value.length > 0 && { accounts: [...state.accounts, changed] }),
-    })
+    const { compared, accounts } = this.#state
+    this.#update({ compared: compared + 1, ...(value.length > 0 && { accounts: [...accounts, changed] }) })
   }
 
-  /** The next accounts or objects, in the order of their addresses. */
-  const nextAddresses = async (): Promise<readonly string[]> => {
-    const start = cursor === undefined ? '' : `&start=${cursor}`
-    const request: ApiRequest = { path: `/types/${TYPES[type]}/uses?limit=${STEP}${start}`, at: after }
-    const page = await ask<TypeUsesPage>(request, signal)
-    if ('failure' in page) {
-      update({ failure: page.failure })
-      return []
-    }
-    cursor = page.answer.cursor
-    if (cursor === undefined) type++
-    return page.value.uses.flatMap((use) => ('resource' in use && use.resource !== undefined ? use.address : []))
-  }
-
-  /** The next step looks for tables again if the node failed, and for their holders. */
-  const findTables = async (): Promise<void> => {
-    const found = await loadTables(after, signal)
-    if (found.failure) {
-      update({ failure: found.failure })
-      return
-    }
-    tables = found.tables
-    queue.push(...tables.map(({ holder }) => holder))
-  }
-
-  const compareTables = async (): Promise<void> => {
+  async #compareTables(): Promise<void> {
     const left: SightedTable[] = []
-    await Promise.all(
-      (tables ?? []).map(async (table) => {
-        const compared = await compareTable(table, { before, after }, signal)
-        if ('failure' in compared) {
-          left.push(table)
-          update({ failure: compared.failure })
-          return
-        }
-        const { count, inPart } = state.comparedTables
-        update({
-          comparedTables: { count: count + 1, inPart: inPart + Number(!compared.isWhole) },
-          ...(compared.items.length > 0 && { tables: [...state.tables, { ...table, items: compared.items }] }),
-        })
-      }),
-    )
-    if (tables) tables = left
-  }
-
-  const step = async (): Promise<void> => {
-    if (tables === undefined) await findTables()
-    if (type < TYPES.length) queue.push(...(await nextAddresses()))
-    const work = async (): Promise<void> => {
-      while (!state.failure) {
-        const next = queue.shift()
-        if (next === undefined) return
-        await compare(next)
+    const compare = async (table: SightedTable): Promise<void> => {
+      const compared = await compareTable(table, this.#range, this.#stopped.signal)
+      if ('failure' in compared) {
+        left.push(table)
+        this.#update({ failure: compared.failure })
+        return
       }
+      const { tables, comparedTables } = this.#state
+      const { count, inPart } = comparedTables
+      this.#update({
+        comparedTables: { count: count + 1, inPart: inPart + Number(!compared.isWhole) },
+        ...(compared.items.length > 0 && { tables: [...tables, { ...table, items: compared.items }] }),
+      })
     }
-    await Promise.all(Array.from({ length: WIDTH }, work))
-    if (!state.failure) await compareTables()
+    await Promise.all((this.#tables ?? []).map(compare))
+    if (this.#tables) this.#tables = left
   }
 
-  return {
-    /** Compares the next accounts. */
-    more(): void {
-      if (state.isRunning || state.isEnded) return
-      update({ isRunning: true, failure: undefined })
-      step()
-        .then(() => update({ isRunning: false, isEnded: type >= TYPES.length && queue.length === 0 && !state.failure }))
-        .catch(() => {})
-    },
-    stop: () => stopped.abort(),
+  #update(next: Partial<BlockSearch>): void {
+    this.#state = { ...this.#state, ...next }
+    if (!this.#stopped.signal.aborted) this.#show(this.#state)
   }
 }
 

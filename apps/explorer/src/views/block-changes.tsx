@@ -6,10 +6,10 @@ import { FailureNotice } from '../components/failure-notice.tsx'
 import { AddressLink, Link, shortAddress } from '../components/link.tsx'
 import { ValueTree } from '../components/value-tree.tsx'
 import {
+  BlockChangesSearch,
   type BlockSearch,
   type ChangedAccount,
   type ChangedTable,
-  createBlockSearch,
   MOST_ITEMS,
 } from '../state/block-search.ts'
 import { countText } from '../state/count-text.ts'
@@ -36,10 +36,10 @@ interface Range {
 
 function ComparedAccounts({ before, after }: Range) {
   const [search, setSearch] = useState<BlockSearch | undefined>(undefined)
-  const [run] = useState(() => createBlockSearch({ before, after }, setSearch))
+  const [run] = useState(() => new BlockChangesSearch({ before, after }, setSearch))
   useEffect(() => {
     run.more()
-    return run.stop
+    return () => run.stop()
   }, [])
   if (!search) return null
   const { accounts, tables, isRunning, isEnded, failure } = search
@@ -60,7 +60,7 @@ function ComparedAccounts({ before, after }: Range) {
       ))}
       {failure && <FailureNotice failure={failure} />}
       {!isEnded && !isRunning && (
-        <button type="button" onClick={run.more}>
+        <button type="button" onClick={() => run.more()}>
           Compare more accounts
         </button>
       )}

@@ -57,6 +57,18 @@ export function changedSettings(before: NodeSettings, after: NodeSettings): { at
   }
 }
 
+/** Settings that several parts share, or that follow from more than one option. */
+interface SharedSettings {
+  readonly place: StorePlace
+  readonly log: LogSettings
+  readonly stopTimeoutMs: number
+  /** The recommended window of the network; undefined if it is not kept. */
+  readonly window: NetworkWindow | undefined
+  /** URL of the followed node; undefined if none is followed. */
+  readonly follow: string | undefined
+  readonly retain: bigint | undefined
+}
+
 /**
  * Derives the settings of a node's parts.
  * @throws `usage` if settings contradict each other
@@ -67,96 +79,109 @@ export function nodeSettings(
   defaultRetain?: bigint,
   window?: NetworkWindow,
 ): NodeSettings {
-  const output = { json: input.get(settings.json), bcs: input.get(settings.bcs) }
-  if (!output.json && !output.bcs) throw usageError('--no-json and --no-bcs together leave nothing to answer with')
-  const log = { level: input.get(settings.logLevel), format: input.get(settings.logFormat) }
-  const stopTimeoutMs = input.get(settings.stopTimeout)
-  const [node] = window?.network.nodes ?? []
-  const follow = followedUrl(input) ?? node
-  const serveFeed = input.get(settings.serveFeed)
-  if (input.get(settings.serveBackup) !== undefined && !serveFeed)
-    throw usageError('--serve-backup needs the address of --serve-feed')
-  const followHeaders = input.get(settings.followHeader)
-  const retain = input.get(settings.retain) ?? defaultRetain
-  const forwardHeaders = input.get(settings.forwardHeader)
-  const forward = forwardSettings(
-    input.get(settings.forward) ?? [],
-    input.get(settings.forwardPruned),
-    forwardHeaders ?? {},
-  )
+  const shared: SharedSettings = {
+    place,
+    log: { level: input.get(settings.logLevel), format: input.get(settings.logFormat) },
+    stopTimeoutMs: input.get(settings.stopTimeout),
+    window,
+    follow: followedUrl(input) ?? window?.network.nodes?.[0],
+    retain: input.get(settings.retain) ?? defaultRetain,
+  }
   if (place.kind === 'database') expectFolderNotNeeded(input)
   return {
     place,
-    create: follow !== undefined || window !== undefined || input.get(settings.create),
+    create: shared.follow !== undefined || window !== undefined || input.get(settings.create),
     listen: input.get(settings.listen),
     adminListen: input.get(settings.adminListen),
     readers: input.get(settings.readers),
     drainDelayMs: input.get(settings.drainDelay),
-    stopTimeoutMs,
+    stopTimeoutMs: shared.stopTimeoutMs,
     maxLagMs: input.get(settings.maxLag),
-    log,
+    log: shared.log,
     byName: {
       ...input.effective(),
       [settings.store.name]: place,
-      [settings.followHeader.name]: followHeaders,
-      [settings.forwardHeader.name]: forwardHeaders,
+      [settings.followHeader.name]: input.get(settings.followHeader),
+      [settings.forwardHeader.name]: input.get(settings.forwardHeader),
     },
-    reader: {
-      place,
-      headerWord: input.get(settings.headerWord),
-      compatibleHeaders: input.get(settings.compatibleHeaders),
-      leastGasEstimate: input.get(settings.leastGasEstimate),
-      output,
-      archivalEndpoint: input.get(settings.archivalEndpoint) ?? node,
-      network: input.get(settings.network)?.name,
-      forward,
-      ...limitsOfSettings((setting) => input.get(setting)),
-      explorer: input.get(settings.explorer),
-      requireSigned: input.get(settings.requireSigned),
-      treeFolder: treeFolderOf(place, input.get(settings.treeDir)),
-      auditReadiness: input.get(settings.auditReadiness),
-      views: input.get(settings.views),
-      viewFilter: input.get(settings.viewFilter),
-      viewBudget: input.get(settings.viewBudget),
-      stopTimeoutMs,
-      log,
+    reader: readerSettings(input, shared),
+    feed: feedSettings(input, shared),
+    audit: auditSettings(input, shared),
+    writer: writerSettings(input, shared),
+  }
+}
+
+/** @throws `usage` */
+function readerSettings(input: CommandInput, { place, log, stopTimeoutMs, window }: SharedSettings): ReaderSettings {
+  const output = { json: input.get(settings.json), bcs: input.get(settings.bcs) }
+  if (!output.json && !output.bcs) throw usageError('--no-json and --no-bcs together leave nothing to answer with')
+  return {
+    place,
+    headerWord: input.get(settings.headerWord),
+    compatibleHeaders: input.get(settings.compatibleHeaders),
+    leastGasEstimate: input.get(settings.leastGasEstimate),
+    output,
+    archivalEndpoint: input.get(settings.archivalEndpoint) ?? window?.network.nodes?.[0],
+    network: input.get(settings.network)?.name,
+    forward: forwardSettings(
+      input.get(settings.forward) ?? [],
+      input.get(settings.forwardPruned),
+      input.get(settings.forwardHeader) ?? {},
+    ),
+    ...limitsOfSettings((setting) => input.get(setting)),
+    explorer: input.get(settings.explorer),
+    requireSigned: input.get(settings.requireSigned),
+    treeFolder: treeFolderOf(place, input.get(settings.treeDir)),
+    auditReadiness: input.get(settings.auditReadiness),
+    views: input.get(settings.views),
+    viewFilter: input.get(settings.viewFilter),
+    viewBudget: input.get(settings.viewBudget),
+    stopTimeoutMs,
+    log,
+  }
+}
+
+/** @throws `usage` */
+function feedSettings(input: CommandInput, { place, log }: SharedSettings): FeedServerSettings | undefined {
+  const listen = input.get(settings.serveFeed)
+  const backupFolder = input.get(settings.serveBackup)
+  if (backupFolder !== undefined && !listen) throw usageError('--serve-backup needs the address of --serve-feed')
+  return listen && place.kind === 'folder' ? { dataDir: place.dataDir, listen, backupFolder, log } : undefined
+}
+
+function auditSettings(input: CommandInput, { place, log }: SharedSettings): AuditProcessSettings | undefined {
+  if (!input.get(settings.audit) || place.kind !== 'folder') return undefined
+  return {
+    dataDir: place.dataDir,
+    share: input.get(settings.auditShare) / 100,
+    proofsBudget: input.get(settings.proofsBudget),
+    hashSalt: readHashSalt(input),
+    log,
+  }
+}
+
+/** @throws `usage` */
+function writerSettings(input: CommandInput, shared: SharedSettings): WriterSettings | undefined {
+  const { place, log, window, follow, retain } = shared
+  if (follow === undefined && retain === undefined && window === undefined) return undefined
+  return {
+    place,
+    follow,
+    followHeaders: input.get(settings.followHeader),
+    retain: retain?.toString(),
+    hashSalt: readHashSalt(input),
+    verify: input.get(settings.verify),
+    keepTransactions: readKeptParts(input),
+    retainTransactions: readRetainedTransactions(input, retain)?.toString(),
+    holdings: input.get(settings.holdings) === 'on',
+    compress: input.get(settings.compress),
+    slice: readSliceSettings(input),
+    window,
+    trees: {
+      kept: input.get(settings.checkpointTrees),
+      folder: treeFolderOf(place, input.get(settings.treeDir)),
     },
-    feed:
-      serveFeed && place.kind === 'folder'
-        ? { dataDir: place.dataDir, listen: serveFeed, backupFolder: input.get(settings.serveBackup), log }
-        : undefined,
-    audit:
-      input.get(settings.audit) && place.kind === 'folder'
-        ? {
-            dataDir: place.dataDir,
-            share: input.get(settings.auditShare) / 100,
-            proofsBudget: input.get(settings.proofsBudget),
-            hashSalt: readHashSalt(input),
-            log,
-          }
-        : undefined,
-    writer:
-      follow === undefined && retain === undefined && window === undefined
-        ? undefined
-        : {
-            place,
-            follow,
-            followHeaders,
-            retain: retain?.toString(),
-            hashSalt: readHashSalt(input),
-            verify: input.get(settings.verify),
-            keepTransactions: readKeptParts(input),
-            retainTransactions: readRetainedTransactions(input, retain)?.toString(),
-            holdings: input.get(settings.holdings) === 'on',
-            compress: input.get(settings.compress),
-            slice: readSliceSettings(input),
-            window,
-            trees: {
-              kept: input.get(settings.checkpointTrees),
-              folder: treeFolderOf(place, input.get(settings.treeDir)),
-            },
-            log,
-          },
+    log,
   }
 }
 

@@ -1,19 +1,24 @@
 // The main module of a reader process: it reads the store and answers requests on connections that the supervisor
 // passes to it.
 import { Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { LinkedList } from '@ledger-state/core'
-import { createHttpServer, type RequestExamples, type ViewFilter, type ViewServiceOptions } from '@ledger-state/http'
+import {
+  createHttpServer,
+  type HttpServerOptions,
+  type RequestExamples,
+  type ViewFilter,
+  type ViewServiceOptions,
+} from '@ledger-state/http'
 import type { ForwardSettings } from '../config/forward-settings.js'
 import type { LimitsOfSettings } from '../config/limit-settings.js'
 import { openExplorer } from '../explorer/static-files.js'
-import { createLogger, type LogSettings } from '../observability/logger.js'
-import { createReaderMetrics, registerCacheMetrics } from '../observability/reader-metrics.js'
+import { createLogger, type LogSettings, type ProcessLogger } from '../observability/logger.js'
+import { createReaderMetrics, type ReaderMetrics, registerCacheMetrics } from '../observability/reader-metrics.js'
 import type { StorePlace } from '../stores/store-place.js'
 import { aborted, failProcess, processSettings, startReports, stopOrder, tellSupervisor } from './child.js'
 import { connectionLimit } from './descriptor-limit.js'
 import type { ConnectionOffer } from './messages.js'
-import { openServedStore } from './served-store.js'
+import { ReaderConnections } from './reader-connections.js'
+import { openServedStore, type ServedStore } from './served-store.js'
 
 export interface ReaderSettings extends LimitsOfSettings {
   readonly place: StorePlace
@@ -43,44 +48,61 @@ export interface ReaderSettings extends LimitsOfSettings {
   readonly log: LogSettings
 }
 
-const DRAIN_CHECK_MS = 20
-/** Age at which a connection that has sent nothing counts as idle. */
-const FIRST_REQUEST_MS = 1_000
-
 /**
  * Time within which readers see a commit. They see it within 20 ms of each other; a busy reader takes a little longer.
  */
 const READER_SPREAD_MS = 50
 
-interface TakenConnection {
-  readonly connection: Socket
-  /** Time in milliseconds of `performance.now`. */
-  readonly takenAt: number
+type NamedSettings = ReaderSettings & { readonly name: string }
+
+/** Serves the connections that the supervisor offers until it orders a stop, then ends them. */
+async function runReader(settings: NamedSettings, stop: AbortSignal): Promise<void> {
+  const { name, place } = settings
+  const log = createLogger(settings.log, name)
+  const store = await openServedStore(place, settings, log)
+  const connections = new ReaderConnections(Math.min(settings.maxConnections, connectionLimit()))
+  const metrics = createReaderMetrics(store, name, log, () => connections.size)
+  const server = createHttpServer(serverOptions(settings, store, metrics, log))
+  // A server that does not listen starts its timers for slow requests only at this event.
+  server.emit('listening')
+  process.on('message', (offer: ConnectionOffer, connection) => {
+    if (answerOffer(offer, connection, connections, stop)) connections.take(connection as Socket, server)
+  })
+  const currentLedger = () => {
+    store.expectInPlace()
+    return store.ledger
+  }
+  const stopReports = startReports(metrics.registry, currentLedger, () => store.fault)
+  await aborted(stop)
+  stopReports()
+  await connections.firstRequests()
+  server.close()
+  await connections.drained(server, settings.stopTimeoutMs)
+  await store.close()
 }
 
-async function runReader(settings: ReaderSettings & { readonly name: string }, stop: AbortSignal): Promise<void> {
+function serverOptions(
+  settings: NamedSettings,
+  store: ServedStore,
+  metrics: ReaderMetrics,
+  log: ProcessLogger,
+): HttpServerOptions {
   const {
-    name,
-    place,
-    log: logSettings,
+    name: _,
+    place: __,
+    log: ___,
     archivalEndpoint,
     forward,
     explorer,
-    stopTimeoutMs,
     viewFilter,
     viewBudget,
     ...limits
   } = settings
-  const maxConnections = Math.min(settings.maxConnections, connectionLimit())
-  const log = createLogger(logSettings, name)
-  const store = await openServedStore(place, settings, log)
-  const connections = new LinkedList<TakenConnection>()
-  const metrics = createReaderMetrics(store, name, log, () => connections.size)
   const ledger = store.ledgerWith(metrics)
   registerCacheMetrics(metrics.registry, ledger)
   const isDebugging = log.isLevelEnabled('debug')
   const files = explorer ? openExplorer() : undefined
-  const server = createHttpServer({
+  return {
     ...limits,
     ledger,
     ...(viewFilter && { viewFilter }),
@@ -91,74 +113,48 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
     changes: store.changes,
     leastGasEstimate: BigInt(settings.leastGasEstimate),
     ...(archivalEndpoint !== undefined && { archivalEndpoint }),
-    ...(forward && {
-      forward: {
-        ...forward,
-        spreadMs: READER_SPREAD_MS,
-        onForward: metrics.observeForward,
-        onForwarded: metrics.observeForwarded,
-        onUpstreamChange({ url, why }) {
-          if (why === undefined) log.info(`requests are forwarded to ${url}`)
-          else log.error(`requests cannot be forwarded to ${url}: ${why}`)
-        },
-      },
-    }),
+    ...(forward && { forward: forwardOptions(forward, metrics, log) }),
     ...(files && { otherRequests: (request, response) => files.answer(request, response) }),
     onUnexpectedError: (err, { method, url }) => log.error({ err, method, url }, 'a request failed'),
     onAnswered(answered) {
       metrics.observeAnswer(answered)
       if (isDebugging) log.debug(answered, 'answered')
     },
-  })
-  // A server that does not listen starts its timers for slow requests only at this event.
-  server.emit('listening')
-  process.on('message', ({ offer, takenBefore }: ConnectionOffer, connection) => {
-    // The offer arrives without its connection when descriptors have run out.
-    const hasRoom = connection instanceof Socket && connections.size < maxConnections
-    const inTime = process.hrtime.bigint() < takenBefore
-    const type = stop.aborted ? 'stopping' : !hasRoom ? 'full' : inTime ? 'taken' : 'late'
-    tellSupervisor({ type, offer })
-    if (type === 'taken') take(connection as Socket)
-    else (connection as Socket | undefined)?.destroy()
-  })
-  const currentLedger = () => {
-    store.expectInPlace()
-    return store.ledger
   }
-  const stopReports = startReports(metrics.registry, currentLedger, () => store.fault)
-  await aborted(stop)
-  stopReports()
-  await firstRequests()
-  server.close()
-  await drained()
-  await store.close()
+}
 
-  function take(connection: Socket): void {
-    const link = connections.append({ connection, takenAt: performance.now() })
-    connection.once('close', () => connections.remove(link))
-    connection.setNoDelay(true)
-    server.emit('connection', connection)
-    connection.resume()
+function forwardOptions(
+  forward: ForwardSettings,
+  metrics: ReaderMetrics,
+  log: ProcessLogger,
+): NonNullable<HttpServerOptions['forward']> {
+  return {
+    ...forward,
+    spreadMs: READER_SPREAD_MS,
+    onForward: metrics.observeForward,
+    onForwarded: metrics.observeForwarded,
+    onUpstreamChange({ url, why }) {
+      if (why === undefined) log.info(`requests are forwarded to ${url}`)
+      else log.error(`requests cannot be forwarded to ${url}: ${why}`)
+    },
   }
+}
 
-  /**
-   * Waits for the first requests of connections that were just taken, because `close` drops those that have sent none.
-   */
-  async function firstRequests(): Promise<void> {
-    const isExpected = ({ connection, takenAt }: TakenConnection): boolean =>
-      connection.bytesRead === 0 && performance.now() - takenAt < FIRST_REQUEST_MS
-    while ([...connections].some(isExpected)) await sleep(DRAIN_CHECK_MS)
-  }
-
-  /** Waits for the current requests to end, then drops the remaining connections. */
-  async function drained(): Promise<void> {
-    const end = performance.now() + stopTimeoutMs
-    while (connections.size > 0 && performance.now() < end) {
-      server.closeIdleConnections()
-      await sleep(DRAIN_CHECK_MS)
-    }
-    for (const { connection } of connections) connection.destroy()
-  }
+/** Tells the supervisor whether this reader takes an offered connection. Closes the connection if it does not. */
+function answerOffer(
+  { offer, takenBefore }: ConnectionOffer,
+  connection: unknown,
+  connections: ReaderConnections,
+  stop: AbortSignal,
+): boolean {
+  // The offer arrives without its connection when descriptors have run out.
+  const arrived = connection instanceof Socket ? connection : undefined
+  const hasRoom = arrived !== undefined && connections.hasRoom
+  const inTime = process.hrtime.bigint() < takenBefore
+  const type = stop.aborted ? 'stopping' : !hasRoom ? 'full' : inTime ? 'taken' : 'late'
+  tellSupervisor({ type, offer })
+  if (type !== 'taken') arrived?.destroy()
+  return type === 'taken'
 }
 
 const stop = stopOrder()

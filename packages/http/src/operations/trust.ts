@@ -41,6 +41,68 @@ const POWER_OR_NULL = { type: ['string', 'null'], description: 'A decimal text o
 
 const NOTHING: LedgerTrust = { signed: undefined, contradicted: undefined }
 
+const TRUST_SCHEMA = {
+  type: 'object',
+  required: [
+    'ledger_version',
+    'network',
+    'waypoint',
+    'signed_version',
+    'signed_epoch',
+    'signed_power',
+    'total_power',
+    'contradicted_version',
+    'contradicted_epoch',
+    'audited_version',
+    'audited_from_version',
+    'audit_findings',
+    'proof_versions',
+    'proof_blocks',
+    'hash_salt',
+  ],
+  properties: {
+    ledger_version: { $ref: '#/components/schemas/U64' },
+    network: { type: ['string', 'null'], description: 'Name of the network, given by the operator of the node.' },
+    waypoint: { type: ['string', 'null'], description: '`version:hash`, as the network publishes it.' },
+    signed_version: U64_OR_NULL,
+    signed_epoch: U64_OR_NULL,
+    signed_power: POWER_OR_NULL,
+    total_power: POWER_OR_NULL,
+    contradicted_version: U64_OR_NULL,
+    contradicted_epoch: U64_OR_NULL,
+    audited_version: U64_OR_NULL,
+    audited_from_version: U64_OR_NULL,
+    audit_findings: {
+      type: ['integer', 'null'],
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description:
+        'How many times the state differs from the ledger for some blocks between `audited_from_version` and `audited_version`. At 0, the node found the state root of the ledger at the end of each of these blocks.',
+    },
+    proof_versions: {
+      type: 'array',
+      items: { $ref: '#/components/schemas/U64' },
+      description:
+        'Versions at which `proof=true` gives proofs, newest first: the signed checkpoints with a tree, and the newest of `proof_blocks`.',
+    },
+    proof_blocks: {
+      description: 'Versions between which ends of blocks have proofs, too; null if none do.',
+      oneOf: [
+        {
+          type: 'object',
+          required: ['first_version', 'last_version'],
+          properties: {
+            first_version: { $ref: '#/components/schemas/U64' },
+            last_version: { $ref: '#/components/schemas/U64' },
+          },
+        },
+        { type: 'null' },
+      ],
+    },
+    hash_salt: { type: ['string', 'null'], description: 'The prefix of the names of the hashes in a proof.' },
+  },
+}
+
 /**
  * Creates the operation that reports signatures.
  * @param readTrust by default nothing verifies any ledger
@@ -57,95 +119,38 @@ export function createTrustOperation(readTrust: ReadTrust = () => NOTHING, netwo
     description:
       'The verified range of the ledger: the newest version that is signed by validators verified from a waypoint. Everything is null if no signatures were verified; versions above `signed_version` are only as trustworthy as their source. If validators signed a different ledger up to `contradicted_version`, versions above `signed_version` are not served.',
     parameters: [],
-    success: {
-      json: {
-        type: 'object',
-        required: [
-          'ledger_version',
-          'network',
-          'waypoint',
-          'signed_version',
-          'signed_epoch',
-          'signed_power',
-          'total_power',
-          'contradicted_version',
-          'contradicted_epoch',
-          'audited_version',
-          'audited_from_version',
-          'audit_findings',
-          'proof_versions',
-          'proof_blocks',
-          'hash_salt',
-        ],
-        properties: {
-          ledger_version: { $ref: '#/components/schemas/U64' },
-          network: { type: ['string', 'null'], description: 'Name of the network, given by the operator of the node.' },
-          waypoint: { type: ['string', 'null'], description: '`version:hash`, as the network publishes it.' },
-          signed_version: U64_OR_NULL,
-          signed_epoch: U64_OR_NULL,
-          signed_power: POWER_OR_NULL,
-          total_power: POWER_OR_NULL,
-          contradicted_version: U64_OR_NULL,
-          contradicted_epoch: U64_OR_NULL,
-          audited_version: U64_OR_NULL,
-          audited_from_version: U64_OR_NULL,
-          audit_findings: {
-            type: ['integer', 'null'],
-            minimum: 0,
-            maximum: Number.MAX_SAFE_INTEGER,
-            description:
-              'How many times the state differs from the ledger for some blocks between `audited_from_version` and `audited_version`. At 0, the node found the state root of the ledger at the end of each of these blocks.',
-          },
-          proof_versions: {
-            type: 'array',
-            items: { $ref: '#/components/schemas/U64' },
-            description:
-              'Versions at which `proof=true` gives proofs, newest first: the signed checkpoints with a tree, and the newest of `proof_blocks`.',
-          },
-          proof_blocks: {
-            description: 'Versions between which ends of blocks have proofs, too; null if none do.',
-            oneOf: [
-              {
-                type: 'object',
-                required: ['first_version', 'last_version'],
-                properties: {
-                  first_version: { $ref: '#/components/schemas/U64' },
-                  last_version: { $ref: '#/components/schemas/U64' },
-                },
-              },
-              { type: 'null' },
-            ],
-          },
-          hash_salt: { type: ['string', 'null'], description: 'The prefix of the names of the hashes in a proof.' },
-        },
-      },
-    },
+    success: { json: TRUST_SCHEMA },
     errors: [403, 500, 503],
     handle(request) {
       request.expectOutput('json', 'Show the trusted state of the ledger')
       const { ledger } = request.pin(undefined)
-      const { signed, contradicted, audited } = readTrust()
-      const text = (number: bigint | undefined) => (number === undefined ? null : String(number))
-      // The newest versions may have been cut off since they were signed.
-      const version = signed && signed.version > ledger.latestVersion ? ledger.latestVersion : signed?.version
       const body = JSON.stringify({
         ledger_version: String(ledger.latestVersion),
         network: network ?? null,
-        waypoint: signed?.waypoint ?? null,
-        signed_version: text(version),
-        signed_epoch: text(signed?.epoch),
-        signed_power: text(signed?.power?.signed),
-        total_power: text(signed?.power?.total),
-        contradicted_version: text(contradicted?.version),
-        contradicted_epoch: text(contradicted?.epoch),
-        audited_version: text(audited?.version),
-        audited_from_version: text(audited?.from),
-        audit_findings: audited?.findings ?? null,
+        ...signatures(readTrust(), ledger),
         ...provenVersions(request, ledger),
         hash_salt: request.proofs?.hashSalt ?? null,
       })
       return { ledger, contentType: CONTENT_TYPE.json, body }
     },
+  }
+}
+
+function signatures({ signed, contradicted, audited }: LedgerTrust, { latestVersion }: LedgerSummary) {
+  const text = (number: bigint | undefined) => (number === undefined ? null : String(number))
+  // The newest versions may have been cut off since they were signed.
+  const version = signed && signed.version > latestVersion ? latestVersion : signed?.version
+  return {
+    waypoint: signed?.waypoint ?? null,
+    signed_version: text(version),
+    signed_epoch: text(signed?.epoch),
+    signed_power: text(signed?.power?.signed),
+    total_power: text(signed?.power?.total),
+    contradicted_version: text(contradicted?.version),
+    contradicted_epoch: text(contradicted?.epoch),
+    audited_version: text(audited?.version),
+    audited_from_version: text(audited?.from),
+    audit_findings: audited?.findings ?? null,
   }
 }
 

@@ -1,11 +1,12 @@
-import { versionPruned } from '@ledger-state/engine'
+import { type StateReader, versionPruned } from '@ledger-state/engine'
 import type { Asset } from '../assets/asset.js'
 import { createBlockTimes } from '../blocks/block-times.js'
 import type { LedgerState } from '../state/ledger-state.js'
 import { type ActivityWindow, activityWindows } from './activity-windows.js'
 import type { HeldAsset } from './holding.js'
 import { expectChangesKept, expectOwnerKnown, firstKnownChange, storedReader } from './known-holdings.js'
-import { type MergedChange, SpanMerger } from './merge-spans.js'
+import { type MergedChange, type MergedSpans, SpanMerger } from './merge-spans.js'
+import type { VersionRange } from './span-changes.js'
 import { findSpans } from './spans.js'
 
 /** Most writes that one page reads in addition to those that it shows: most writes of a store leave its amount. */
@@ -71,92 +72,133 @@ export interface ActivitiesPage extends Iterable<Activity | undefined> {
  */
 export function listActivities(state: LedgerState, owner: Uint8Array, options: ActivitiesOptions = {}): ActivitiesPage {
   expectOwnerKnown(state, owner)
-  const { from, order = 'desc', asset, limit, isFull, start } = options
-  const isNewestFirst = order === 'desc'
-  const reader = storedReader(state)
-  const known = firstKnownChange(state)
-  if (start && start.version < known) throw versionPruned(start.version, state.ledger.oldestVersion)
-  const least = from !== undefined && from > known ? from : known
-  const first = start && !isNewestFirst && start.version > least ? start.version : least
-  const last = start && isNewestFirst && start.version < state.version ? start.version : state.version
-  let cursor: ActivityCursor | undefined
+  return new ActivitiesOf(state, owner, options)
+}
 
-  function* activities(): Generator<Activity | undefined> {
+class ActivitiesOf implements ActivitiesPage {
+  cursor: ActivityCursor | undefined
+  readonly complete: boolean
+  readonly #state: LedgerState
+  readonly #owner: Uint8Array
+  readonly #options: ActivitiesOptions
+  readonly #isNewestFirst: boolean
+  readonly #reader: StateReader
+  /** The range of versions that the page may show; empty if the first is above the last. */
+  readonly #range: VersionRange
+  readonly #timeOf: (version: bigint) => bigint | undefined
+  /** Activities of this page. */
+  #shown = 0
+  /** Writes that were read and are no activities. */
+  #skipped = 0
+  /** Version of the first change that was read. */
+  #begun: bigint | undefined
+  /** Activities of the version that the iteration is at, shown by this page or earlier ones. */
+  #at: ActivityCursor = { version: -1n, shown: 0 }
+  /** Activities of the first version that earlier pages have shown and this one has not passed yet. */
+  #toSkip: number
+
+  /** @throws `holdings_not_indexed`, `version_pruned` */
+  constructor(state: LedgerState, owner: Uint8Array, options: ActivitiesOptions) {
+    this.#state = state
+    this.#owner = owner
+    this.#options = options
+    const { from, start } = options
+    this.#isNewestFirst = (options.order ?? 'desc') === 'desc'
+    this.#reader = storedReader(state)
+    this.#toSkip = start?.shown ?? 0
+    const known = firstKnownChange(state)
+    if (start && start.version < known) throw versionPruned(start.version, state.ledger.oldestVersion)
+    const least = from !== undefined && from > known ? from : known
+    const first = start && !this.#isNewestFirst && start.version > least ? start.version : least
+    const last = start && this.#isNewestFirst && start.version < state.version ? start.version : state.version
+    this.#range = { first, last }
+    this.#timeOf = createBlockTimes(this.#reader, state.ledger.oldestVersion)
+    this.complete = this.#reader.base?.complete === true && (from ?? 0n) >= known
+  }
+
+  *[Symbol.iterator](): Generator<Activity | undefined> {
+    const { first, last } = this.#range
     if (first > last) return
-    const timeOf = createBlockTimes(reader, state.ledger.oldestVersion)
-    let shown = 0
-    let skipped = 0
-    let begun: bigint | undefined
-    /** Activities of the version that the iteration is at, shown by this page or earlier ones. */
-    let at: ActivityCursor = { version: -1n, shown: 0 }
-    let toSkip = start?.shown ?? 0
-    for (const window of windows()) {
+    for (const window of this.#windows()) {
       const { range } = window
-      if (skipped >= MOST_SKIPPED && begun !== undefined) {
-        cursor = { version: isNewestFirst ? range.last : range.first, shown: 0 }
+      if (this.#skipped >= MOST_SKIPPED && this.#begun !== undefined) {
+        this.cursor = { version: this.#isNewestFirst ? range.last : range.first, shown: 0 }
         return
       }
-      expectChangesKept(reader, state, range.last)
-      const merger = new SpanMerger(reader, range, isNewestFirst)
-      for (const span of findSpans(reader, reader.at(range.last), { owner, asset, ...window, first: range.first })) {
-        if (span) merger.add(span)
-        else if (window.names) skipped++
-        yield* checked(undefined, range.last)
-      }
-      const merged = merger.merge()
+      expectChangesKept(this.#reader, this.#state, range.last)
+      const merged = yield* this.#mergedChanges(window)
       for (const change of merged) {
-        const { version, before, after } = change
-        begun ??= version
-        if (version !== at.version) at = { version, shown: 0 }
-        if (version !== start?.version) toSkip = 0
-        const isChange = before !== after
-        if (isChange && toSkip > 0) {
-          toSkip--
-          at = { version, shown: at.shown + 1 }
-          continue
-        }
-        const isEnd = isChange && (shown === limit || (shown > 0 && isFull?.()))
-        if (isEnd || (skipped >= MOST_SKIPPED && version !== begun)) {
-          cursor = at
+        if (this.#isEndBefore(change)) {
+          this.cursor = this.#at
           return
         }
-        if (!isChange) {
-          skipped++
-          yield* checked(undefined, version)
-          continue
-        }
-        shown++
-        at = { version, shown: at.shown + 1 }
-        yield* checked(toActivity(change, timeOf), version)
+        yield* this.#pass(change)
       }
       if (merged.cutAt !== undefined) {
-        cursor = { version: merged.cutAt, shown: 0 }
+        this.cursor = { version: merged.cutAt, shown: 0 }
         return
       }
     }
-    expectChangesKept(reader, state, first)
+    expectChangesKept(this.#reader, this.#state, first)
+  }
+
+  #windows(): Iterable<ActivityWindow> {
+    const { asset, start, limit } = this.#options
+    // All stores of one asset may be few.
+    if (asset) return [{ range: this.#range, names: undefined }]
+    const writes = (start?.shown ?? 0) + (limit ?? DEFAULT_WRITES) + 1
+    return activityWindows(this.#reader, this.#owner, this.#range, this.#isNewestFirst, writes)
+  }
+
+  /** Reads the changes of a window, in the order of the page. */
+  *#mergedChanges(window: ActivityWindow): Generator<undefined, MergedSpans> {
+    const { range } = window
+    const reader = this.#reader
+    const merger = new SpanMerger(reader, range, this.#isNewestFirst)
+    const wanted = { owner: this.#owner, asset: this.#options.asset, ...window, first: range.first }
+    for (const span of findSpans(reader, reader.at(range.last), wanted)) {
+      if (span) merger.add(span)
+      else if (window.names) this.#skipped++
+      yield* this.#checked(undefined, range.last)
+    }
+    return merger.merge()
+  }
+
+  /** Moves to the version of a change. Returns whether the page ends before the change. */
+  #isEndBefore(change: MergedChange): boolean {
+    const { limit, isFull, start } = this.#options
+    const { version } = change
+    this.#begun ??= version
+    if (version !== this.#at.version) this.#at = { version, shown: 0 }
+    if (version !== start?.version) this.#toSkip = 0
+    const isActivity = change.before !== change.after
+    if (isActivity && this.#toSkip > 0) return false
+    if (isActivity && (this.#shown === limit || (this.#shown > 0 && isFull?.()))) return true
+    return this.#skipped >= MOST_SKIPPED && version !== this.#begun
+  }
+
+  /** Yields the activity of a change, unless it is none or an earlier page has shown it. */
+  *#pass(change: MergedChange): Generator<Activity | undefined> {
+    const { version, before, after } = change
+    if (before === after) {
+      this.#skipped++
+      yield* this.#checked(undefined, version)
+      return
+    }
+    this.#at = { version, shown: this.#at.shown + 1 }
+    if (this.#toSkip > 0) {
+      this.#toSkip--
+      return
+    }
+    this.#shown++
+    yield* this.#checked(toActivity(change, this.#timeOf), version)
   }
 
   /** Checks what was read before a step, and that the next one reads the same changes. */
-  function* checked(step: Activity | undefined, version: bigint): Generator<Activity | undefined> {
-    expectChangesKept(reader, state, version)
+  *#checked<T extends Activity | undefined>(step: T, version: bigint): Generator<T> {
+    expectChangesKept(this.#reader, this.#state, version)
     yield step
-    expectChangesKept(reader, state, version)
-  }
-
-  function windows(): Iterable<ActivityWindow> {
-    const range = { first, last }
-    // All stores of one asset may be few.
-    if (asset) return [{ range, names: undefined }]
-    return activityWindows(reader, owner, range, isNewestFirst, (start?.shown ?? 0) + (limit ?? DEFAULT_WRITES) + 1)
-  }
-
-  return {
-    get cursor() {
-      return cursor
-    },
-    complete: reader.base?.complete === true && (from ?? 0n) >= known,
-    [Symbol.iterator]: activities,
+    expectChangesKept(this.#reader, this.#state, version)
   }
 }
 
