@@ -20,6 +20,7 @@ export interface MeantObject {
   readonly isUngated: boolean
   readonly store: MeantStore | undefined
   readonly collection: string | undefined
+  /** Types of members besides the object, its store and its token. */
   readonly types: readonly string[]
 }
 
@@ -37,6 +38,22 @@ export interface HoldingsLedger {
   readonly versions: readonly VersionWrites[]
   readonly meant: readonly (readonly Meant[])[]
 }
+
+/** Members that no list of holdings reads, but the list of an object's resources shows. */
+const OTHER_MEMBERS = [
+  '0x1::fungible_asset::ConcurrentSupply',
+  '0x1::fungible_asset::Metadata',
+  '0x1::fungible_asset::Untransferable',
+  '0x1::object::TombStone',
+  '0x1::object::Untransferable',
+  '0x1::primary_fungible_store::DeriveRefPod',
+  '0x4::collection::ConcurrentSupply',
+  '0x4::collection::FixedSupply',
+  '0x4::collection::UnlimitedSupply',
+  '0x4::token::TokenIdentifiers',
+  '0xcafe::fungible_asset::FungibleStore',
+  '0xcafe::m::G<u8, 0x1::a::B<vector<u8>>>',
+]
 
 const long = (number: number): string => `0x${number.toString(16).padStart(64, '0')}`
 
@@ -125,7 +142,7 @@ function randomChange(random: Random, current: ReadonlyMap<string, Meant>, objec
         isUngated: random.below(2) === 0,
         store,
         collection: random.below(3) === 0 ? random.pick(COLLECTIONS) : undefined,
-        types: [],
+        types: OTHER_MEMBERS.filter(() => random.below(6) === 0),
       }
     : { ...before, store }
   return { kind: 'object', at, is }
@@ -178,6 +195,7 @@ function groupOf(random: Random, object: MeantObject): Uint8Array {
     const token = new ByteWriter().bytes(parseAddress(object.collection)).string('a token').toBytes()
     members.push(['0x4::token::Token', token])
   }
+  for (const type of object.types) members.push([type, Uint8Array.of(random.below(256), 0)])
   return membersOf(members)
 }
 

@@ -10,7 +10,12 @@ export interface ChangedStores {
   readonly since: bigint
   /** `storeNameOf` of each, in ascending order. Other stores may have the same names. */
   readonly names: readonly number[]
+  /** Whether the names include those of all stores that the owner had before `since`; of no row but that of `since`. */
+  readonly hasEarlier?: boolean | undefined
 }
+
+/** Bit of `since` in the rows with the names of earlier stores. */
+const HAS_EARLIER = 1n << 63n
 
 /** The first three bytes of the address of a store, as a number. */
 export function storeNameOf(store: Uint8Array): number {
@@ -23,9 +28,9 @@ export function storeNameToBytes(name: number): Uint8Array {
 }
 
 /** Encodes the stores that a version wrote. */
-export function encodeChangedStores({ since, names }: ChangedStores): Uint8Array {
+export function encodeChangedStores({ since, names, hasEarlier = false }: ChangedStores): Uint8Array {
   const bytes = new Uint8Array(SINCE_LENGTH + names.length * STORE_NAME_LENGTH)
-  new DataView(bytes.buffer).setBigUint64(0, since)
+  new DataView(bytes.buffer).setBigUint64(0, hasEarlier ? since | HAS_EARLIER : since)
   let at = SINCE_LENGTH
   for (const name of names) {
     bytes[at++] = name >> 16
@@ -39,5 +44,6 @@ export function encodeChangedStores({ since, names }: ChangedStores): Uint8Array
 export function decodeChangedStores(bytes: Uint8Array): ChangedStores {
   const names: number[] = []
   for (let at = SINCE_LENGTH; at < bytes.length; at += STORE_NAME_LENGTH) names.push(storeNameOf(bytes.subarray(at)))
-  return { since: new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0), names }
+  const first = new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0)
+  return { since: first & ~HAS_EARLIER, names, ...(first >= HAS_EARLIER && { hasEarlier: true }) }
 }

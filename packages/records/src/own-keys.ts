@@ -220,7 +220,7 @@ export const KEY_FAMILIES = {
     suffix: 'owner of many fungible stores, 32 bytes',
     suffixLength: [ADDRESS_LENGTH, ADDRESS_LENGTH],
     value:
-      'u64 version since which each write of a store of the owner is named here · first 3 bytes of the address of each that the version wrote',
+      'u64 version since which each write of a store of the owner is named here, in the row of that version + 2^63 if it also names all earlier stores · first 3 bytes of the address of each that the version wrote',
     codec: { encode: encodeChangedStores, decode: decodeChangedStores },
     writtenBy: 'each version that writes a store of the owner, once an ingest has found that it has many',
     deletedBy: NOBODY,

@@ -118,7 +118,7 @@ export class HoldingsKeeper {
   #withChanges({ record, hasRows, writes }: ReadVersion): VersionWrites {
     const given = hasRows ? withoutRows(record) : record
     const changes = writes.flatMap(({ followed, value }) => followed.write(record.version, value))
-    const listed = this.#many.take(record.version)
+    const listed = this.#many.take()
     if (changes.length === 0 && listed.length === 0) return given
     this.#ended.count(changes)
     return { ...given, writes: [...given.writes, ...changes, ...listed] }

@@ -6,6 +6,9 @@ import {
   changedStoresKey,
   decodeChangedStores,
   encodeChangedStores,
+  endedIn,
+  HOLDINGS_PREFIX_LENGTH,
+  type HoldingsFamily,
   holdingsPrefix,
   type IndexedObject,
   ownerOfChangedStores,
@@ -21,6 +24,8 @@ const MANY = 512
 /** Most owners whose stores one commit counts. The others are counted when another of their stores is written. */
 const MOST_COUNTED = 64
 const ROWS_OF_SCAN = 10_000
+/** Most stores of an owner, and most of its former ones, whose names its first row has. */
+const MOST_EARLIER = 2_048
 const LAST_OF_ADDRESS = STATE_KEY_ADDRESS_AT + ADDRESS_LENGTH - 1
 
 /** An owner of many stores. */
@@ -30,11 +35,14 @@ interface ListedOwner {
   readonly since: bigint
   /** Names of its stores that the version at hand writes; undefined if it writes none. */
   names: Set<number> | undefined
+  /** Whether `names` has those of all earlier stores, too. */
+  hasEarlier: boolean
 }
 
 /**
- * Lists the stores that versions write, for owners of many: those who get as many in one commit, and those whose stores
- * were counted. A commit counts the stores of an owner if it writes one with one of 256 addresses.
+ * Lists the stores that versions write, for owners of many. A commit counts the stores of an owner if it writes one with
+ * one of 256 addresses, or if the commit before gave the owner as many. The first row also has the names of all earlier
+ * stores, unless these are very many: a page of earlier versions looks at them only.
  */
 export class ManyStores implements StoreNotes {
   /** Owners by name; undefined until they were read. Each has hundreds of stores, so they are few. */
@@ -43,8 +51,8 @@ export class ManyStores implements StoreNotes {
   #samples: Uint8Array[] = []
   /** Stores that owners get in the commit. */
   readonly #gained = new Map<string, number>()
-  /** Owners whose changes are listed from the next version on. */
-  readonly #next = new Map<string, Uint8Array>()
+  /** Owners whose stores the next commit counts. */
+  #next = new Map<string, Uint8Array>()
   #written: ListedOwner[] = []
 
   /** Is told of each write of an object in the next commit. */
@@ -56,20 +64,23 @@ export class ManyStores implements StoreNotes {
   async open(held: AsyncStateSnapshot, firstVersion: bigint): Promise<void> {
     this.#gained.clear()
     this.#listed ??= await readListed(held)
-    const counted = new Set<string>()
+    const counted = this.#next
+    this.#next = new Map()
     for (const group of this.#samples) {
+      if (counted.size >= MOST_COUNTED) break
       const { object } = readIndexedGroup(group)
-      const name = object?.store && keyName(object.owner)
-      if (!object || name === undefined || counted.has(name) || this.#listed.has(name)) continue
-      if (!held.ledger || counted.size === MOST_COUNTED) break
-      counted.add(name)
-      const owner = Uint8Array.from(object.owner)
-      if (!(await hasMany(held, owner))) continue
-      const listed: ListedOwner = { owner, since: firstVersion, names: new Set() }
+      if (object?.store) counted.set(keyName(object.owner), Uint8Array.from(object.owner))
+    }
+    this.#samples = []
+    if (!held.ledger) return
+    for (const [name, owner] of counted) {
+      if (this.#listed.has(name)) continue
+      const earlier = await earlierStores(held, owner)
+      if (!earlier) continue
+      const listed: ListedOwner = { owner, since: firstVersion, ...earlier }
       this.#listed.set(name, listed)
       this.#written.push(listed)
     }
-    this.#samples = []
   }
 
   wrote(store: Uint8Array, before: IndexedObject | undefined, after: IndexedObject | undefined): void {
@@ -93,19 +104,19 @@ export class ManyStores implements StoreNotes {
     const name = keyName(owner)
     const count = (this.#gained.get(name) ?? 0) + 1
     this.#gained.set(name, count)
-    if (count === MANY && this.#listed && !this.#listed.has(name)) this.#next.set(name, Uint8Array.from(owner))
+    if (count === MANY && !this.#listed?.has(name)) this.#next.set(name, Uint8Array.from(owner))
   }
 
   /** The rows of the version at hand, after its writes were noted. */
-  take(version: bigint): Write[] {
+  take(): Write[] {
     const writes = this.#written.map((listed): Write => {
+      const { owner, since, hasEarlier } = listed
       const names = [...listed.names!].sort((a, b) => a - b)
       listed.names = undefined
-      return [changedStoresKey(listed.owner), encodeChangedStores({ since: listed.since, names })]
+      listed.hasEarlier = false
+      return [changedStoresKey(owner), encodeChangedStores({ since, names, hasEarlier })]
     })
     if (writes.length > 0) this.#written = []
-    for (const [name, owner] of this.#next) this.#listed!.set(name, { owner, since: version + 1n, names: undefined })
-    this.#next.clear()
     return writes
   }
 }
@@ -119,14 +130,34 @@ async function readListed(held: AsyncStateSnapshot): Promise<Map<string, ListedO
     const { entries, next } = await view.scan(CHANGED_STORES_PREFIX, { start, limit: ROWS_OF_SCAN })
     for (const { key, value } of entries) {
       const owner = ownerOfChangedStores(key)
-      listed.set(keyName(owner), { owner, since: decodeChangedStores(value).since, names: undefined })
+      listed.set(keyName(owner), {
+        owner,
+        since: decodeChangedStores(value).since,
+        names: undefined,
+        hasEarlier: false,
+      })
     }
     start = entries.length === ROWS_OF_SCAN ? Uint8Array.of(...entries.at(-1)!.key, 0) : next
   } while (start)
   return listed
 }
 
-async function hasMany(held: AsyncStateSnapshot, owner: Uint8Array): Promise<boolean> {
-  const { entries } = await held.at().scan(holdingsPrefix('ownedStore', owner), { limit: MANY })
-  return entries.length === MANY
+/**
+ * The names of all stores that an owner of many has or had; undefined if it has few. If they are too many, there are no
+ * names.
+ */
+async function earlierStores(
+  held: AsyncStateSnapshot,
+  owner: Uint8Array,
+): Promise<Pick<ListedOwner, 'names' | 'hasEarlier'> | undefined> {
+  const scan = (family: HoldingsFamily, limit: number) => held.at().scan(holdingsPrefix(family, owner), { limit })
+  if ((await scan('ownedStore', MANY)).entries.length < MANY) return undefined
+  const names = new Set<number>()
+  for (const family of ['ownedStore', 'endedStore'] as const) {
+    const { entries, next } = await scan(family, MOST_EARLIER)
+    if (next || entries.length === MOST_EARLIER) return { names: new Set(), hasEarlier: false }
+    for (const { key } of entries)
+      names.add(storeNameOf(family === 'ownedStore' ? key.subarray(HOLDINGS_PREFIX_LENGTH) : endedIn(key).second))
+  }
+  return { names, hasEarlier: true }
 }

@@ -11,6 +11,8 @@ import { findSpans } from './spans.js'
 
 /** Most writes that one page reads in addition to those that it shows: most writes of a store leave its amount. */
 const MOST_SKIPPED = 10_000
+/** Writes of an owner of many that a list of one asset reads, before it looks at all stores: those may be few. */
+const MOST_OF_OTHER_ASSETS = 2_048
 /** Writes of stores that a list without a limit reads at first. */
 const DEFAULT_WRITES = 100
 
@@ -144,10 +146,10 @@ class ActivitiesOf implements ActivitiesPage {
 
   #windows(): Iterable<ActivityWindow> {
     const { asset, start, limit } = this.#options
-    // All stores of one asset may be few.
-    if (asset) return [{ range: this.#range, names: undefined }]
+    if (asset?.kind === 'coin') return [{ range: this.#range, names: undefined }]
     const writes = (start?.shown ?? 0) + (limit ?? DEFAULT_WRITES) + 1
-    return activityWindows(this.#reader, this.#owner, this.#range, this.#isNewestFirst, writes)
+    const most = asset && MOST_OF_OTHER_ASSETS
+    return activityWindows(this.#reader, this.#owner, this.#range, this.#isNewestFirst, writes, most)
   }
 
   /** Reads the changes of a window, in the order of the page. */
