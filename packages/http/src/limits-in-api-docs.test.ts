@@ -21,8 +21,8 @@ function readDocument(name: string): string {
 const API = readDocument('api.md')
 
 it.each([
-  `Resources and modules: ${withCommas(MAX_ACCOUNT_PAGE)}, and no more.`,
-  `All others: ${DEFAULT_PAGE} when omitted, at most ${withCommas(MAX_PAGE)}.`,
+  `\`limit\` is at most ${withCommas(MAX_ACCOUNT_PAGE)} for resources and modules, which is also the default.`,
+  `For all others it is ${DEFAULT_PAGE} by default, and at most ${withCommas(MAX_PAGE)}.`,
   `above ${withCommas(U16_MAX)} it is 400`,
   `A page of large items ends sooner, with a cursor: after ${mebibytes(MAX_PAGE_BYTES)}.`,
   `the maximum number of changes of a curve (${LEAST_POINTS} to ${withCommas(MOST_POINTS)})`,

@@ -6,7 +6,7 @@ export interface Sample {
   readonly minute: number
   /** Memory of all processes of the node together. */
   readonly memoryBytes: number
-  /** Bytes of the data file; 0 if the store is in a database, as is `freeBytes`. */
+  /** Bytes of the store's files; 0 if the store is in a database, as is `freeBytes`. */
   readonly fileBytes: number
   readonly freeBytes: number
   /** Open files and connections of the supervisor. */

@@ -39,7 +39,12 @@ const CHARTS: readonly Chart[] = [
     x: 'minutes',
     caption: 'Its open files and connections. A connection is its own until a reader has taken it.',
   },
-  { title: 'Size of the data file', metric: 'file size', x: 'minutes', caption: 'The file, and the free pages in it.' },
+  {
+    title: 'Size of the store',
+    metric: 'file size',
+    x: 'minutes',
+    caption: 'Its files, and the free pages in the catalog.',
+  },
 ]
 
 export function outcomeToRows(outcome: SoakOutcome): [name: string, text: string][] {
@@ -67,7 +72,7 @@ export function outcomeToRows(outcome: SoakOutcome): [name: string, text: string
         String,
       )}, ${idleDescriptors} when all clients had left`,
     ],
-    ['data file', spanToText(samples.map(({ fileBytes }) => fileBytes))],
+    ['files of the store', spanToText(samples.map(({ fileBytes }) => fileBytes))],
   ]
 }
 
@@ -102,8 +107,8 @@ function sampleToMeasures({ minute, memoryBytes, fileBytes, freeBytes, descripto
   })
   return [
     measure('all processes', 'memory', memoryBytes / 2 ** 20, 'MiB'),
-    measure('data file', 'file size', fileBytes / 2 ** 20, 'MiB'),
-    measure('free pages in it', 'file size', freeBytes / 2 ** 20, 'MiB'),
+    measure('files of the store', 'file size', fileBytes / 2 ** 20, 'MiB'),
+    measure('free pages in the catalog', 'file size', freeBytes / 2 ** 20, 'MiB'),
     measure('supervisor', 'descriptors', descriptors, ''),
   ]
 }

@@ -232,7 +232,7 @@ function reportRows(report: CheckReport): (readonly [string, string])[] {
   return [
     ['versions', firstVersion === undefined ? 'none' : `${firstVersion} to ${lastVersion}`],
     ['blocks', formatCount(blocks)],
-    ['data file', `${keys} keys, ${superseded} superseded values`],
+    ['segment files', `${keys} keys, ${superseded} superseded values`],
     ['write-ahead log', `${writes} writes in ${commits} commits that are not merged yet`],
     ...(unreadableBytes > 0
       ? [['bytes of the log that are in no commit', formatCount(unreadableBytes)] satisfies [string, string]]

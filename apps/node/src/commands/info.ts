@@ -75,7 +75,7 @@ each write; docs/sizing.md explains how. It works while a node runs, and is more
         ...sliceRows(slice),
         ['keys', formatCount(stats.keys)],
         ['history entries', formatCount(stats.historyEntries)],
-        ['data file', formatBytes(stats.fileBytes)],
+        ['files', formatBytes(stats.fileBytes)],
         ...stats.levels.map(levelRow),
         ['reclaimable', formatBytes(stats.reclaimableBytes)],
         ['not merged yet', `${formatCount(stats.memtableEntries)} writes (${formatBytes(stats.walBytes)})`],

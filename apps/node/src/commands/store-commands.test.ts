@@ -101,7 +101,9 @@ describe('check and snapshot', () => {
     const engine = openStateEngine({ path: bed.at('store') })
     expect(bed.run('check', '--data-dir', 'store')).toMatchObject({
       status: 0,
-      stdout: expect.stringMatching(/^sound: [\d,]+ records\n +versions +60 to 99\n +blocks +4\n +data file +\d+ keys/),
+      stdout: expect.stringMatching(
+        /^sound: [\d,]+ records\n +versions +60 to 99\n +blocks +4\n +segment files +\d+ keys/,
+      ),
     })
     for (const options of isSlowRun ? [[], ['--compact']] : [[]]) {
       rmSync(bed.at('copy'), { recursive: true, force: true })

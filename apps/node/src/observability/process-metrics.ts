@@ -23,7 +23,7 @@ export function registerProcessMetrics(
   const registers = [registry]
   new Gauge({
     name: 'ledger_state_process_resident_memory_bytes',
-    help: 'Memory of a process, with the pages of the data file that it has read.',
+    help: 'Memory of a process, with the pages of store files that it has read.',
     labelNames: ['process'],
     registers,
     collect() {

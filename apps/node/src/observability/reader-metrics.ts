@@ -268,13 +268,12 @@ function registerStoreMetrics(registry: Registry, store: MeasuredStore): void {
   gauge('ledger_timestamp_seconds', 'Time of the newest block, since 1970.', () => timestampSeconds(store))
   if (store.stats === undefined) return
   const stats = sharedForTurn(() => store.stats!)
-  gauge('store_file_bytes', 'Size of the data file.', () => stats().fileBytes)
-  gauge('store_free_bytes', 'Free pages in the data file, which later writes use.', () => stats().freeBytes)
+  gauge('store_file_bytes', 'Bytes of the catalog and the segment files.', () => stats().fileBytes)
+  gauge('store_free_bytes', 'Free bytes in the catalog, which later transactions use.', () => stats().freeBytes)
   gauge('store_payload_bytes', 'Bytes of keys and values that are kept.', () => stats().payloadBytes)
   gauge('store_write_ahead_bytes', 'Size of the WAL files.', () => stats().walBytes)
   gauge('store_table_bytes', 'Memory of a process for commits that are not merged.', () => stats().memtableBytes)
-  gauge('store_table_entries', 'Writes that are not merged into the data file.', () => stats().memtableEntries)
-  gauge('store_map_bytes', 'Address space that the data file can grow to.', () => stats().mapBytes)
+  gauge('store_table_entries', 'Writes that are not merged into segment files.', () => stats().memtableEntries)
   gauge('store_keys', 'Keys with a newest write.', () => stats().keys)
   gauge(
     'store_history_entries',

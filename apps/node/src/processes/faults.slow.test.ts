@@ -264,7 +264,7 @@ describe('a node with a bad disk', () => {
     expect(await read(1)).toBe('no answer')
     await node.outputMatching(
       new RegExp(
-        `reader-0 was ended by SIG(BUS|SEGV): the data file may be damaged; ledger-state check --data-dir ${dataDir}`,
+        `reader-0 was ended by SIG(BUS|SEGV): a file of the store may be damaged; ledger-state check --data-dir ${dataDir}`,
       ),
     )
     const check = runProgram(['check', '--data-dir', dataDir])

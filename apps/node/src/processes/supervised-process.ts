@@ -34,7 +34,7 @@ export interface ProcessPlan {
   readonly log: Logger
   /** The longest pause before a restart. */
   readonly longestPauseMs: number
-  /** Advice for operators if the process reads outside of its memory, which damage of the data file causes. */
+  /** Advice for operators if the process reads outside of its memory, which damage of the store's files causes. */
   readonly adviceOnMemoryFault: string
   /** Whether a restart cannot help after this fault. */
   readonly isFinal: (code: string | undefined) => boolean

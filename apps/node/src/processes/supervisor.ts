@@ -16,7 +16,6 @@ import { openReader } from '../stores/open-reader.js'
 import { openWriter } from '../stores/open-writer.js'
 import { isProcessNumberTaken } from '../stores/process-number.js'
 import { nameOfPlace } from '../stores/store-place.js'
-import { WRITER_THREADS } from '../writer-threads.js'
 import { openAcceptor } from './acceptor.js'
 import { openAdminServer } from './admin-server.js'
 import { Dispatcher } from './dispatcher.js'
@@ -281,7 +280,6 @@ class Node {
         new SupervisedProcess({
           name: 'writer',
           module: WRITER,
-          environment: { UV_THREADPOOL_SIZE: process.env.UV_THREADPOOL_SIZE ?? WRITER_THREADS },
           settings,
           log: this.#log,
           longestPauseMs: LONGEST_WRITER_PAUSE_MS,
@@ -314,7 +312,7 @@ class Node {
   get #adviceOnMemoryFault(): string {
     const { place } = this.#settings
     if (place.kind === 'database') return 'the store is elsewhere, so the fault is in this program or in this machine'
-    return `the data file may be damaged; ledger-state check --data-dir ${place.dataDir} finds out`
+    return `a file of the store may be damaged; ledger-state check --data-dir ${place.dataDir} finds out`
   }
 
   get #processes(): SupervisedProcess[] {
