@@ -81,7 +81,7 @@ export const usage = declareErrors('usage', {
       EACCES: 'this process may not write there',
       EPERM: 'this process may not write there',
       EROFS: 'the disk is read-only',
-      ENOENT: 'its file system takes no folders',
+      ENOENT: 'no folder can be made there',
       ENOTDIR: `${cause.path} is not a folder`,
       ENOSPC: 'the disk is full',
       EDQUOT: 'the disk quota is used up',
@@ -116,7 +116,7 @@ export const stateRootUnknown = declareErrors('state_root_unknown', {
 
 /** Error for an audit whose folder another audit uses. */
 export function auditRunning(folder: string, cause: unknown): LedgerStateError<'audit_running'> {
-  const message = `another audit uses ${folder}: serve --audit of the same store, or check --all-roots. Wait for its end, or name another folder with --work-dir`
+  const message = `another audit uses ${folder}: serve --audit of the same store, or check --all-roots. Wait until it ends, or name another folder with --work-dir`
   return new LedgerStateError('audit_running', message, {}, { cause })
 }
 
@@ -176,7 +176,7 @@ export const untrusted = declareErrors('untrusted', {
   noWaypoint: (store: string) =>
     `${store} does not record the waypoint that verifies its epochs: give the waypoint that its network publishes with --waypoint`,
   saltUnknown: (store: string, why: LedgerStateError) => [
-    `${why.message}; ${store} does not know the word before the names of its ledger's hashes: unless it is APTOS::, give --hash-salt`,
+    `${why.message}; ${store} does not record the hash salt of its ledger: unless it is APTOS::, give --hash-salt`,
     {},
     why,
   ],
@@ -204,7 +204,7 @@ export function nothingToServe(dataDir: string): ProgramError {
 
 export const storeCorrupt = declareErrors('store_corrupt', {
   deadlyStore: (dataDir: string, end: string) => {
-    const what = `two processes in a row ended with ${end} while reading it, which happens if a page points outside the file`
+    const what = `two processes in a row ended with ${end} while reading it, which happens if a file is cut short`
     return `${dataDir} is damaged: ${what}; restore a snapshot or ingest again`
   },
   damagedStore: (dataDir: string, problems: number, checked: string) => {

@@ -149,9 +149,9 @@ export const invalidParameter = declareErrors('invalid_parameter', {
   noProofOfOperation: () =>
     'this operation gives no proof; `GET /v1/spec` shows the operations that have the parameter `proof`',
   viewProofTooLarge: (most: number) =>
-    `the values that this view reads have more than ${most} bytes, the most of a proof`,
+    `the values that this view reads have more than ${most} bytes, the limit of a proof`,
   tooManyPaths: (most: number) =>
-    `this view reads more than ${most} values: it has proofs only at versions of which the node keeps the whole tree`,
+    `this view reads more than ${most} values: it can be proven only at versions whose whole tree the node keeps`,
   noProofsKept: () => 'this service cannot serve proofs: it keeps no signed checkpoint',
   noProofsOfSlice: () =>
     'this store cannot serve proofs: it keeps only part of the ledger, and a proof needs the whole state tree',

@@ -267,8 +267,6 @@ export const readTooLarge = declareErrors('read_too_large', {
     `the asset has more than ${most} stores, which one request does not sort by amount: read all of them as CSV (Accept: text/csv) in the order of their addresses, page by page, and sort them`,
 })
 
-// Slices
-
 // Holdings
 
 export function holdingsNotIndexed(version: bigint): LedgerError {

@@ -31,15 +31,15 @@ const ATTEMPTS = 10
 const MEMORY_FAULTS: readonly NodeJS.Signals[] = ['SIGBUS', 'SIGSEGV']
 const REASONS: Partial<Record<NodeJS.Signals, string>> = {
   SIGKILL: 'as the kernel does when memory is short: give it more memory',
-  SIGBUS: 'which happens if a page points outside the file',
-  SIGSEGV: 'which happens if a page points outside the file',
+  SIGBUS: 'which happens if a file is cut short',
+  SIGSEGV: 'which happens if a file is cut short',
   SIGABRT: 'as Node.js does when its memory is exhausted and LMDB when a page contradicts itself: see the lines above',
 }
 
-const stateRootOption = switchOption('state-root', 'compare the root of the state with the one that the ledger has')
+const stateRootOption = switchOption('state-root', 'compare the root of the state with the root in the ledger')
 const allRootsOption = switchOption(
   'all-roots',
-  'compare the root of the state at the end of each block with the one that the ledger has',
+  'compare the root of the state at the end of each block with the root in the ledger',
 )
 const againOption = switchOption('again', 'with --all-roots, begin at the oldest version, whatever was audited before')
 const workDirOption = option(
@@ -51,10 +51,13 @@ const workDirOption = option(
 const compareOption = option(
   'compare-with',
   'DIR',
-  'with --all-roots, another store of the ledger: names the keys whose values differ where a state is wrong',
+  'with --all-roots, another store of the ledger: if a state is wrong, the keys whose values differ are named',
   (text) => text,
 )
-const holdingsOption = switchOption('holdings', 'derive the index of holdings from the state at a version, and compare')
+const holdingsOption = switchOption(
+  'holdings',
+  'derive the index of holdings from the state at a version, and compare it with the stored index',
+)
 const versionOption = option(
   'version',
   'VERSION',
@@ -84,7 +87,7 @@ newest block: then the store is, to the last byte, the state of the chain. It re
 cores, and writes 64 bytes per key next to the store if the keys do not fit into 1 GiB of memory.
 
 --all-roots does the same for the end of each block since the oldest version: then every past state is the state of the chain, too. It
-continues an earlier run, also one that was killed, beside a node that serves and commits. For a wrong value it names the versions in
+continues an earlier run, even one that was killed, and works while a node serves and commits. For a wrong value it names the versions in
 which the value is wrong, and the keys that may have it. docs/trust.md describes its needs and limits.`,
   examples: [
     'ledger-state check --data-dir data/mainnet',

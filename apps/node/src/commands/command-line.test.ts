@@ -31,6 +31,14 @@ describe('the command line', () => {
     }
   })
 
+  it('separates the paragraphs of an explanation by blank lines', async () => {
+    const check = (await loadAllCommands()).find(({ name }) => name === 'check')!
+    const text = helpText(check, 80)
+    expect(text).toContain('\n\n--state-root computes')
+    expect(text).toContain('\n\n--all-roots does the same')
+    expect(text).not.toMatch(/[.] {2}/)
+  })
+
   it('groups the many options of a node', async () => {
     const start = (await loadAllCommands()).find(({ name }) => name === 'start')!
     const titles = [...helpText(start, 80).matchAll(/^([A-Z][A-Za-z ]+):$/gm)].map(([, title]) => title)

@@ -8,7 +8,7 @@ export function helpText(command: Command, width: number): string {
   const words = command.arguments.map(({ name, isRest }) => (isRest ? ` [${name}…]` : ` ${name}`))
   const parts = [
     `${wrapped(summary, width)}\n`,
-    ...(details ? [`${wrapped(details.trim().replaceAll('\n', ' '), width)}\n`] : []),
+    ...paragraphs(details ?? '').map((paragraph) => `${wrapped(paragraph, width)}\n`),
     `Usage: ledger-state ${name}${words.join('')} [options]\n`,
   ]
   const list = (title: string, rows: readonly (readonly [string, string])[]) => {
@@ -24,6 +24,12 @@ export function helpText(command: Command, width: number): string {
   }
   if (examples.length > 0) parts.push(`Examples:\n${examples.map((example) => `  ${example}`).join('\n')}\n`)
   return parts.join('\n')
+}
+
+/** The paragraphs of a text, which blank lines separate, without line breaks. */
+function paragraphs(text: string): string[] {
+  const parts = text.split(/\n{2,}/).map((part) => part.trim().replaceAll('\n', ' '))
+  return parts.filter((part) => part !== '')
 }
 
 function optionRow({ name, value, fallback, description }: Option<unknown>): readonly [string, string] {

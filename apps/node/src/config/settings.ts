@@ -154,7 +154,7 @@ export const settings = {
     retainTransactions: option(
       'retain-transactions',
       'N',
-      'keep whole transactions and events of N versions, more than --retain: later ones stay after their state is pruned',
+      'keep whole transactions and events of N versions, more than --retain, even after their state is pruned; applies to versions that are ingested later',
       parseWindow,
     ),
     holdings: defaultedOption(
@@ -268,9 +268,7 @@ export const settings = {
         'prefix of the names of hashes (default: the prefix in the store, or APTOS::; a fork may use another)',
       ),
     ),
-    verify: atOnce(
-      switchOption('verify', 'verify hashes and proofs, which takes longer than trusting the source', true),
-    ),
+    verify: atOnce(switchOption('verify', 'verify hashes and proofs', true)),
     checkStateRoot: switchOption(
       'check-state-root',
       'compare the root of the stored state with the state root of the ledger after a state snapshot',
@@ -285,7 +283,7 @@ export const settings = {
     ),
     audit: switchOption(
       'audit',
-      'compute the state root of each block behind the writer, and compare it with the root that the ledger says',
+      'compute the state root of each block that the writer has committed, and compare it with the root in the ledger',
     ),
     auditShare: defaultedOption(
       'audit-share',
@@ -297,7 +295,7 @@ export const settings = {
     proofsBudget: option(
       'proofs-budget',
       'PERCENT',
-      'with an audit, disk for proofs at ends of blocks, in percent of the size of the store; 0: none; by default as the last audit had it',
+      'with an audit, disk space for proofs at the ends of blocks, in percent of the size of the store; 0 for none; by default the value of the last audit',
       wholeNumber(0, 1_000),
     ),
     auditReadiness: switchOption('audit-readiness', 'not ready once an audit has found a wrong state'),
