@@ -9,7 +9,7 @@ export interface ViewBudget {
   /** Distinct keys read, and bytes of their values, modules not counted. */
   readonly reads: number
   readonly readBytes: number
-  /** Distinct modules used, and their bytes. */
+  /** Distinct modules used, and their bytes. The gas schedule of the public networks has 768 and 1,887,436. */
   readonly modules: number
   readonly moduleBytes: number
 }
@@ -24,5 +24,5 @@ export const DEFAULT_BUDGET: ViewBudget = {
   reads: 2_000,
   readBytes: 16 << 20,
   modules: 768,
-  moduleBytes: 8 << 20,
+  moduleBytes: 2 << 20,
 }

@@ -17,10 +17,11 @@ import { malformedCode } from '../faults/vm-fault.js'
 import { FIRST_SIGNED, integerTypeOf } from '../types/integer-type.js'
 import { TYPE_BYTES, TYPE_WORK } from '../types/type.js'
 import type { Value } from '../values/value.js'
-import type { ControlFlow } from '../verify/control-flow.js'
+import { type ControlFlow, findBlocks } from '../verify/control-flow.js'
+import { expectReducible } from '../verify/loops.js'
 import type { VerifiedModule } from '../verify/reference-safety.js'
-import { VerifierMeter } from '../verify/verifier-meter.js'
-import { verifyControlFlow, verifySafety } from '../verify/verify-function.js'
+import { UnitLimit, VerifierMeter } from '../verify/verifier-meter.js'
+import { verifySafety } from '../verify/verify-safety.js'
 import { OP } from './opcode.js'
 import {
   type ModuleName,
@@ -30,7 +31,7 @@ import {
   PART_BYTES,
   type StructName,
 } from './open-type.js'
-import { type ConstantReading, readConstant } from './read-constant.js'
+import { type ConstantReading, heapBytesOf, readConstant } from './read-constant.js'
 import { expectConstraints, TypeAbilities } from './type-abilities.js'
 
 /** Operand of an instruction that depends on other modules or on the type arguments of the function. */
@@ -78,26 +79,42 @@ export interface CompiledFunction {
 /** No verified function has more locals. */
 export const MAX_LOCALS = 255
 
-/** A function that is being compiled. */
-export interface Compilation {
+/** A function that is being verified. */
+export interface FunctionVerification {
   /**
-   * Continues to compile. If the meter throws, the next call continues at the same instruction.
+   * Continues to verify. If the meter throws because the turn is over, the next call continues at the same instruction.
    * @throws VmFault
    */
+  finish(): void
+}
+
+/** A function that is being compiled. */
+export interface Compilation {
+  /** Continues to compile. If the meter throws, the next call continues at the same instruction. */
   finish(): CompiledFunction
 }
 
 /**
- * Compiles a function and checks it on the way: types of operands, the balance of the stack in each basic block, and
- * that every operand names something. The binary does not have the types of operands, but arithmetic needs them. Thanks
- * to the checks, code that no verifier has seen cannot take a value of one type for another.
+ * Verifies the code of a function: control flow, types of operands, the balance of the stack in each basic block, that
+ * every operand names something, and the use of locals, references and acquired structs.
  *
  * The count of the meter depends only on the function, even if the module has some of its types already.
- * @throws VmFault
+ */
+export function beginToVerify(
+  module: ModuleParts,
+  definition: CodedFunction,
+  meter: StepMeter,
+  units: UnitLimit,
+): FunctionVerification {
+  return new FunctionCompiler(module, definition, meter, units)
+}
+
+/**
+ * Compiles a function that was verified. The binary does not have the types of operands, but arithmetic needs them: they are
+ * found as they are when the function is verified.
  */
 export function beginToCompile(module: ModuleParts, definition: CodedFunction, meter: StepMeter): Compilation {
-  if (!definition.code) throw malformedCode('a native function has no code')
-  return new FunctionCompiler(module, definition, definition.code, meter)
+  return new FunctionCompiler(module, definition, meter)
 }
 
 /** The parts of a module that compiling reads. */
@@ -107,13 +124,10 @@ interface ModuleParts extends VerifiedModule {
   structHandle(struct: StructName): StructHandle | undefined
 }
 
-/** Heap bytes that the compiled function takes for each instruction, link and value of a constant. */
+/** Heap bytes that the compiled function takes for each instruction and link. */
 const FUNCTION_BYTES = 600
 const INSTRUCTION_BYTES = 9
 const LINK_BYTES = 120
-const CONSTANT_BYTES = 320
-/** Heap bytes for each byte of a constant: a plain one, a vector of plain values, and a vector of vectors. */
-const CONSTANT_GROWTH = [1, 8, 272] as const
 const INSTRUCTION_WORK = 2
 /** Most operands on the stack of a function, and most that a block pushes. */
 const MAX_STACK = 1_024
@@ -121,6 +135,7 @@ const MAX_PUSHES = 10_000
 /** Units of the reference for each type in the type of an operand, and in type arguments. */
 const UNITS_OF_TYPE = 30
 
+/** Compiles a function. Unless it was verified, its control flow is checked before, its safety afterwards. */
 class FunctionCompiler implements Compilation {
   /** Compiles one instruction. Returns whether the next one is reached from it. */
   static readonly #INSTRUCTIONS = byOpcode<(c: FunctionCompiler) => boolean>({
@@ -234,6 +249,7 @@ class FunctionCompiler implements Compilation {
   readonly #definition: CodedFunction
   readonly #code: FunctionCode
   readonly #meter: StepMeter
+  readonly #isVerified: boolean
   #locals: readonly OpenType[] = []
   #results: readonly OpenType[] = []
   readonly #opcodes: Uint8Array
@@ -260,6 +276,7 @@ class FunctionCompiler implements Compilation {
   readonly #verifierMeter: VerifierMeter
   readonly #flowSteps: Generator<void, ControlFlow, void>
   #flow: ControlFlow | undefined
+  #loopSteps: Generator<void, void, void> | undefined
   #safetySteps: Generator<void, void, void> | undefined
   #hasBegun = false
   #pushedInBlock = 0
@@ -268,14 +285,17 @@ class FunctionCompiler implements Compilation {
   #at = 0
   #borrowsLocals = false
 
-  constructor(module: ModuleParts, definition: CodedFunction, code: FunctionCode, meter: StepMeter) {
+  constructor(module: ModuleParts, definition: CodedFunction, meter: StepMeter, units?: UnitLimit) {
+    const { code } = definition
+    if (!code) throw malformedCode('a native function has no code')
     this.#module = module
     this.#definition = definition
     this.#code = code
+    this.#isVerified = units === undefined
     this.#meter = meter
     this.#abilities = new TypeAbilities(definition.typeParameters, (struct) => module.structHandle(struct), meter)
-    this.#verifierMeter = new VerifierMeter(meter)
-    this.#flowSteps = verifyControlFlow(code, this.#verifierMeter)
+    this.#verifierMeter = new VerifierMeter(meter, units ?? new UnitLimit())
+    this.#flowSteps = findBlocks(code, this.#verifierMeter)
     const { length } = code.opcodes
     this.#opcodes = new Uint8Array(length)
     this.#a = new Int32Array(length)
@@ -285,6 +305,10 @@ class FunctionCompiler implements Compilation {
   finish(): CompiledFunction {
     const { opcodes } = this.#code
     this.#flow ??= this.#finishSteps(this.#flowSteps)
+    if (!this.#isVerified) {
+      this.#loopSteps ??= this.#beginLoops(this.#flow)
+      this.#finishSteps(this.#loopSteps)
+    }
     this.#begin()
     const { starts } = this.#flow
     for (; this.#at < opcodes.length; this.#at++) {
@@ -297,8 +321,10 @@ class FunctionCompiler implements Compilation {
       this.#reachesNext = this.#instruction(opcodes[this.#at]!)
       this.#meter.charge(INSTRUCTION_WORK, INSTRUCTION_BYTES)
     }
-    this.#safetySteps ??= this.#beginSafety(this.#flow)
-    this.#finishSteps(this.#safetySteps)
+    if (!this.#isVerified) {
+      this.#safetySteps ??= this.#beginSafety(this.#flow)
+      this.#finishSteps(this.#safetySteps)
+    }
     return {
       opcodes: this.#opcodes,
       a: this.#a,
@@ -324,6 +350,11 @@ class FunctionCompiler implements Compilation {
       const step = steps.next()
       if (step.done) return step.value
     }
+  }
+
+  #beginLoops({ blocks }: ControlFlow): Generator<void, void, void> {
+    this.#verifierMeter.charge(blocks.length)
+    return expectReducible(blocks)
   }
 
   #beginSafety(flow: ControlFlow): Generator<void, void, void> {
@@ -924,11 +955,9 @@ class FunctionCompiler implements Compilation {
   #constant(index: number, constant: Constant): number {
     const known = this.#constants.get(index)
     if (known !== undefined) return known
-    const { type, bytes } = constant
     if (!this.#reading) {
-      const levels = type.kind !== 'vector' || type.element.kind === 'u8' ? 0 : type.element.kind === 'vector' ? 2 : 1
-      this.#keepPart(0, CONSTANT_BYTES + CONSTANT_GROWTH[levels] * bytes.length)
-      this.#reading = { left: bytes.length, steps: readConstant(constant) }
+      this.#keepPart(0, heapBytesOf(constant))
+      this.#reading = { left: constant.bytes.length, steps: readConstant(constant) }
     }
     const literal = this.#literals.push(this.#finishConstant(this.#reading)) - 1
     this.#reading = undefined

@@ -1,10 +1,8 @@
-import { isLedgerStateError, SizedCache } from '@ledger-state/core'
-import { compareBytes, copyBytes } from '@ledger-state/core/bytes'
-import { readModuleCodeInSteps } from '@ledger-state/move-module'
-import { STATUS } from '../faults/status.js'
-import { VmFault } from '../faults/vm-fault.js'
-import { verifyModule } from '../verify/verify-module.js'
-import { LoadedModule } from './loaded-module.js'
+import { SizedCache } from '@ledger-state/core'
+import { compareBytes } from '@ledger-state/core/bytes'
+import type { ModuleCharge } from '../budget/module-charge.js'
+import type { LoadedModule } from './loaded-module.js'
+import { ModuleReading } from './module-reading.js'
 
 interface CachedModule {
   readonly bytes: Uint8Array
@@ -40,7 +38,7 @@ export class LoadedModuleCache {
     return this.#byContent.size
   }
 
-  /** Modules that were decoded because they were not kept. */
+  /** Modules that were decoded and verified because they were not kept. */
   get misses(): number {
     return this.#misses
   }
@@ -59,13 +57,13 @@ export class LoadedModuleCache {
     return module
   }
 
-  /** Begins to decode a module that is not kept. */
-  beginToRead(key: string, bytes: Uint8Array): ModuleReading {
+  /** Begins to load a module that is not kept. */
+  beginToRead(key: string, bytes: Uint8Array, charge: ModuleCharge): ModuleReading {
     this.#misses++
-    return new ModuleReading(key, bytes)
+    return new ModuleReading(key, bytes, charge)
   }
 
-  /** Keeps a module that was decoded, which `reading` has ended with. */
+  /** Keeps a module that was loaded, which `reading` has ended with. */
   keep({ key, bytes }: ModuleReading, module: LoadedModule, revision: string | undefined): void {
     const content = contentName(key, bytes)
     this.#byContent.set(content, { bytes, module }, sizeOf(module))
@@ -92,42 +90,6 @@ export class LoadedModuleCache {
     this.#byContent.resize(names.content, size)
     for (const name of names.revisions) this.#byRevision.resize(name, size)
   }
-}
-
-/** A module that is being decoded, in steps. */
-export class ModuleReading {
-  readonly key: string
-  /** A copy: a module refers to its bytes for as long as it is kept, which is longer than the state has them. */
-  readonly bytes: Uint8Array
-  readonly #steps: Generator<number, LoadedModule, void>
-
-  constructor(key: string, bytes: Uint8Array) {
-    this.key = key
-    this.bytes = copyBytes(bytes)
-    this.#steps = loadInSteps(this.bytes)
-  }
-
-  /**
-   * Does a step. Returns the module at the end; until then the number of bytes that the step has read, or of types that
-   * it has verified.
-   * @throws VmFault
-   */
-  continue(): LoadedModule | number {
-    try {
-      const step = this.#steps.next()
-      return step.value
-    } catch (error) {
-      if (!isLedgerStateError(error, 'invalid_module')) throw error
-      throw new VmFault(STATUS.CODE_DESERIALIZATION_ERROR, `Deserialization error: ${error.message}`)
-    }
-  }
-}
-
-/** Decodes a module, and verifies what its functions share. */
-function* loadInSteps(bytes: Uint8Array): Generator<number, LoadedModule, void> {
-  const module = new LoadedModule(yield* readModuleCodeInSteps(bytes), bytes.length)
-  yield* verifyModule(module.code, module)
-  return module
 }
 
 function sizeOf(module: LoadedModule): number {

@@ -8,6 +8,7 @@ import type {
   StructHandle,
 } from '@ledger-state/move-module'
 import type { StepMeter } from '../budget/compile-meter.js'
+import type { CompileCost, ModuleCost } from '../budget/module-charge.js'
 import { beginToCompile, type Compilation, type CompiledFunction } from './compile-function.js'
 import { type ModuleName, OpenTypes, type StructName } from './open-type.js'
 
@@ -25,13 +26,14 @@ export interface LoadedStruct {
   readonly definition: StructDefinition
 }
 
-/** The code of a function, and the cost of compiling it: the same each time it is compiled. */
-export interface CompiledCode {
-  readonly code: CompiledFunction
-  /** Instructions. */
-  readonly work: number
-  readonly bytes: number
+/** Costs of a verified module. */
+interface ModuleCosts {
+  readonly cost: ModuleCost
+  /** Costs of compiling the functions, by index of the definition. */
+  readonly functions: readonly CompileCost[]
 }
+
+const NO_COSTS: ModuleCosts = { cost: { instructions: 0, bytes: 0 }, functions: [] }
 
 /**
  * Bytes of a decoded module: of any, for each byte of its binary (an instruction of one byte takes nine), and for each
@@ -41,6 +43,7 @@ const BYTES_OF_MODULE = 12_000
 const BYTES_PER_BYTE = 9
 const BYTES_PER_TOKEN = 72
 const BYTES_PER_STRUCT_HANDLE = 160
+const BYTES_PER_COST = 40
 
 /**
  * A decoded module with data derived only from its bytes. Nothing in it depends on other modules or on a version, so
@@ -55,12 +58,14 @@ export class LoadedModule {
   readonly functions: ReadonlyMap<string, LoadedFunction>
   readonly structs: ReadonlyMap<string, LoadedStruct>
   readonly #structHandles = new Map<ModuleName, Map<string, StructHandle>>()
-  readonly #compiled = new Map<LoadedFunction, CompiledCode>()
+  readonly #costs: ModuleCosts
+  readonly #compiled = new Map<LoadedFunction, CompiledFunction>()
   readonly #decodedBytes: number
   #codeBytes = 0
 
-  constructor(code: ModuleCode, size: number) {
+  constructor(code: ModuleCode, size: number, costs = NO_COSTS) {
     this.code = code
+    this.#costs = costs
     this.size = size
     this.name = this.types.nameOf(code)
     this.functions = new Map(
@@ -74,7 +79,18 @@ export class LoadedModule {
 
   /** Heap bytes of the module with all that was compiled of it. */
   get heapBytes(): number {
-    return BYTES_OF_MODULE + this.#decodedBytes + this.types.heapBytes + this.#codeBytes
+    const costBytes = BYTES_PER_COST * this.#costs.functions.length
+    return BYTES_OF_MODULE + this.#decodedBytes + this.types.heapBytes + this.#codeBytes + costBytes
+  }
+
+  /** Cost of the module for a run that finds it loaded. */
+  get cost(): ModuleCost {
+    return this.#costs.cost
+  }
+
+  /** Cost of compiling a function. */
+  costOf({ index }: LoadedFunction): CompileCost {
+    return this.#costs.functions[index]!
   }
 
   /** Heap bytes of the decoded module, without the fixed bytes of any module. They are computed from its binary. */
@@ -109,22 +125,19 @@ export class LoadedModule {
   }
 
   /** The code of a function, if it was compiled. */
-  compiled(loaded: LoadedFunction): CompiledCode | undefined {
+  compiled(loaded: LoadedFunction): CompiledFunction | undefined {
     return this.#compiled.get(loaded)
   }
 
-  /**
-   * Begins to compile a function.
-   * @throws VmFault
-   */
+  /** Begins to compile a function of a verified module. */
   beginToCompile({ definition }: LoadedFunction, meter: StepMeter): Compilation {
     return beginToCompile(this, definition, meter)
   }
 
   /** Keeps the code of a function. */
-  keep(loaded: LoadedFunction, compiled: CompiledCode): void {
-    this.#compiled.set(loaded, compiled)
-    this.#codeBytes += compiled.code.heapBytes
+  keep(loaded: LoadedFunction, code: CompiledFunction): void {
+    this.#compiled.set(loaded, code)
+    this.#codeBytes += code.heapBytes
   }
 }
 

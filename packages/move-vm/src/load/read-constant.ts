@@ -10,11 +10,22 @@ import { type Value, VectorValue } from '../values/value.js'
 /** Bytes of a constant that are read at once, in a fraction of a millisecond. */
 const BYTES_AT_ONCE = 2_048
 
+/** Heap bytes of the value of any constant, and for each of its bytes: a plain one, a vector of plain values, and a vector of vectors. */
+const CONSTANT_BYTES = 320
+const CONSTANT_GROWTH = [1, 8, 272] as const
+
+/** Most heap bytes that the value of a constant takes. */
+export function heapBytesOf({ type, bytes }: Constant): number {
+  const levels = type.kind !== 'vector' || type.element.kind === 'u8' ? 0 : type.element.kind === 'vector' ? 2 : 1
+  return CONSTANT_BYTES + CONSTANT_GROWTH[levels] * bytes.length
+}
+
 /** Reading in steps. It yields the number of bytes that each step has read, apart from the last one. */
 export type ConstantReading = Generator<number, Value, void>
 
 /** Reads the value of a constant. Each step throws a fault if the constant does not decode. */
 export function* readConstant({ type, bytes }: Constant): ConstantReading {
+  expectConstantType(type)
   const reader = new ByteReader(bytes)
   try {
     const value = yield* readParts(type, new SteppedReader(reader))
@@ -24,6 +35,13 @@ export function* readConstant({ type, bytes }: Constant): ConstantReading {
     if (isLedgerStateError(error, 'invalid_bcs')) throw malformedCode('a constant that does not decode')
     throw error
   }
+}
+
+function expectConstantType(type: SignatureToken): void {
+  let plain = type
+  while (plain.kind === 'vector') plain = plain.element
+  if (plain.kind === 'bool' || plain.kind === 'address' || integerTypeOf(plain.kind) >= 0) return
+  throw malformedCode(`a constant of type ${plain.kind}`)
 }
 
 /** A reader, and the place at which the current step began. */
@@ -68,10 +86,7 @@ function readWhole(type: SignatureToken, reader: ByteReader): Value {
       return bytesToHexDigits(reader.readBytes(ADDRESS_LENGTH))
     case 'vector':
       return new ByteVector(copyBytes(reader.readByteString()))
-    default: {
-      const integer = integerTypeOf(type.kind)
-      if (integer < 0) throw malformedCode(`a constant of type ${type.kind}`)
-      return readInteger(reader, integer)
-    }
+    default:
+      return readInteger(reader, integerTypeOf(type.kind))
   }
 }

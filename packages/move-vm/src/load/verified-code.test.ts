@@ -5,15 +5,12 @@ import {
   type AssembledStruct,
   type AssemblyLine,
   assembleModule,
-  readModuleCode,
   type SignatureToken,
 } from '@ledger-state/move-module'
 import { describe, expect, it } from 'vitest'
+import { loadModule } from '../../testing/load-module.js'
 import { callView, TestState } from '../../testing/test-state.js'
-import { UNMETERED } from '../budget/compile-meter.js'
-import { VmFault } from '../faults/vm-fault.js'
 import { createVm } from '../index.js'
-import { LoadedModule } from './loaded-module.js'
 
 // For each rule, a function that breaks it and one that does not.
 
@@ -92,15 +89,8 @@ type Function = Omit<AssembledFunction, 'name'>
 /** Why a function is refused; undefined if it is not. */
 function refusalOf(tested: Function): string | undefined {
   const functions = [...HELPERS, { ...tested, name: 'tested' }]
-  const bytes = assembleModule({ name: 'm', structs: STRUCTS, functions })
-  const module = new LoadedModule(readModuleCode(bytes), bytes.length)
-  try {
-    for (const loaded of module.functions.values()) module.beginToCompile(loaded, UNMETERED).finish()
-    return undefined
-  } catch (error) {
-    if (error instanceof VmFault) return error.message
-    throw error
-  }
+  const loaded = loadModule(assembleModule({ name: 'm', structs: STRUCTS, functions }))
+  return typeof loaded === 'string' ? loaded : undefined
 }
 
 const repeat = (count: number, ...lines: AssemblyLine[]): AssemblyLine[] => new Array(count).fill(lines).flat()
@@ -123,6 +113,21 @@ const RULES: Readonly<
 > = {
   // Control flow
   'code ends with a jump': { accepted: { code: [ret] }, refused: { code: [['nop']] }, why: /runs past its end/ },
+  'branches stay in the code': {
+    accepted: { code: [['branch', 1], ret] },
+    refused: { code: [['branch', 2], ret] },
+    why: /a branch to 2/,
+  },
+  'operands name locals that exist': {
+    accepted: { locals: [U64], code: [one, ['st_loc', 0], ret] },
+    refused: { code: [one, ['st_loc', 0], ret] },
+    why: /local 0 of 0/,
+  },
+  'operands have the types that instructions take': {
+    accepted: { results: [U64], code: [one, one, ['add'], ret] },
+    refused: { results: [U64], code: [one, ['ld_true'], ['add'], ret] },
+    why: /operands that are not integers of one type/,
+  },
   'a function has code': { accepted: { code: [ret] }, refused: { code: [] }, why: /without instructions/ },
   'a loop has one entry': {
     accepted: { code: [{ label: 'head' }, ['ld_true'], ['br_true', 'head'], ret] },
@@ -705,6 +710,41 @@ const STRUCT_RULES: Readonly<
     why: /a phantom type parameter in a field/,
   },
 }
+
+/**
+ * Asks twice for a sound view of a module with a function that no code calls, and for one of a module that calls the sound view:
+ * in this order, and the other way round. Returns the messages of the refusals: one for each answer.
+ */
+function refusalsAsUncalled(tested: Function): (string | undefined)[] {
+  const calling: AssembledFunction = {
+    name: 'calling',
+    results: [U64],
+    code: [['call', { module: SELF, name: 'good', results: [U64] }], ret],
+  }
+  const state = new TestState([
+    { name: 'm', structs: STRUCTS, functions: [...HELPERS, good, { ...tested, name: 'tested', isView: false }] },
+    { name: 'n', functions: [calling] },
+  ])
+  const names = ['m::good', 'n::calling', 'm::good', 'n::calling']
+  return [names, names.toReversed()].flatMap((order) => {
+    const vm = createVm()
+    return order.map((name) => {
+      const { fault, results } = callView(vm, state, name, [], { turn: 100 })
+      if (fault) expect(fault.code).toBe(2006)
+      else expect(results).toEqual([Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0)])
+      return fault?.message
+    })
+  })
+}
+
+describe('a module with an unsound function that is never called is refused', () => {
+  for (const [rule, { accepted, refused, why }] of Object.entries(RULES)) {
+    it(`if the function breaks the rule that ${rule}`, () => {
+      expect(new Set(refusalsAsUncalled(accepted))).toEqual(new Set([undefined]))
+      for (const message of refusalsAsUncalled(refused)) expect(message).toMatch(why)
+    })
+  }
+})
 
 describe('the verifier', () => {
   for (const [rule, { accepted, refused, why }] of Object.entries(STRUCT_RULES)) {

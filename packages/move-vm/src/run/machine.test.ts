@@ -183,15 +183,6 @@ describe('the machine', () => {
           ],
         },
         {
-          name: 'many',
-          results: [U64],
-          code: [
-            ...new Array<AssemblyLine>(1_025).fill(['ld_u64', 1]),
-            ...new Array<AssemblyLine>(1_024).fill(['add']),
-            ['ret'],
-          ],
-        },
-        {
           name: 'many_together',
           results: [U64],
           code: [['ld_u64', 1], ['call', { name: 'enough' }], ['add'], ['ret']],
@@ -211,7 +202,6 @@ describe('the machine', () => {
     expect(faultOf(call('down', u64(1_025))).code).toBe(4021)
     expect(numberOf(call('enough'))).toBe(1_024n)
     expect(faultOf(call('many_together')).code).toBe(4020)
-    expect(faultOf(call('many')).code).toBe(2006)
   })
 
   it('reports missing functions, modules and natives while it runs', () => {

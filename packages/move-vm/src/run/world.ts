@@ -2,18 +2,20 @@ import { addressToLongHex, addressToShortHex, hexToBytes } from '@ledger-state/c
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import type { FunctionHandle, SignatureToken } from '@ledger-state/move-module'
 import { moduleKey, type StructTag } from '@ledger-state/type-tag'
+import type { StepMeter } from '../budget/compile-meter.js'
 import type { Meter } from '../budget/meter.js'
+import { ModuleCharge } from '../budget/module-charge.js'
 import { STATUS } from '../faults/status.js'
-import { isRetried, malformedCode, VmFault } from '../faults/vm-fault.js'
+import { malformedCode, VmFault } from '../faults/vm-fault.js'
 import type { Compilation, CompiledFunction } from '../load/compile-function.js'
 import type { LoadedFunction, LoadedModule, LoadedStruct } from '../load/loaded-module.js'
-import type { LoadedModuleCache, ModuleReading } from '../load/loaded-module-cache.js'
+import type { LoadedModuleCache } from '../load/loaded-module-cache.js'
+import type { ModuleReading } from '../load/module-reading.js'
 import type { ModuleName, OpenType, StructName } from '../load/open-type.js'
 import type { Native } from '../natives/native.js'
 import { compareDeclaration } from '../natives/native-declaration.js'
 import { withOpaqueResults } from '../natives/opaque-results.js'
 import { type StructType, TYPE_BYTES, TYPE_PART_BYTES, TYPE_WORK, type Type } from '../types/type.js'
-import { CompileCharge } from './compile-charge.js'
 import { type ChainSettings, readEnvironment } from './environment.js'
 import { FunctionInstance, type LinkedFunction, ModuleInstance } from './instances.js'
 import { LayoutTables } from './layout-tables.js'
@@ -33,8 +35,6 @@ const LINK_COST = 20
 /** Heap bytes of an instance of a function, and of each of its links. */
 const INSTANCE_BYTES = 400
 const LINK_BYTES = 32
-/** Bytes that the binary of a module may take on the heap for each of its bytes without being charged to a run. */
-const FREE_HEAP_PER_BYTE = 16
 /** Most that a world may hold to be kept for other runs. Bytes are of heap. */
 const KEPT = { moduleBytes: 32 << 20, types: 4_096, functions: 8_192 } as const
 
@@ -58,12 +58,15 @@ export class World {
   /** Heap bytes of all modules; undefined if they have to be counted again. */
   #heapBytes: number | undefined
   /** The function that is being compiled, for the run that uses the world. */
-  #compiling:
-    | { readonly loaded: LoadedFunction; readonly charge: CompileCharge; readonly compilation: Compilation }
-    | undefined
-  /** The module that is being decoded, for the run that uses the world. */
+  #compiling: { readonly loaded: LoadedFunction; readonly compilation: Compilation } | undefined
+  /** The module that is being decoded and verified, for the run that uses the world. */
   #reading: ModuleReading | undefined
   #user: WorldUser | undefined
+  /** Counts the compiling of a function, whose cost was charged already, towards the turn. */
+  readonly #turn: StepMeter = {
+    charge: (work) => this.meter.countWork(work),
+    expectTurn: () => this.meter.expectTurn(),
+  }
   /** The number of the run that uses the world. */
   run = 0
   /** Number of the state of the run. Runs over states with the same revision have the same number. */
@@ -165,8 +168,10 @@ export class World {
    */
   use(module: ModuleInstance, from?: LoadedModule): void {
     if (module.run === this.run) return
-    if (module.stateNumber === this.#stateNumber) this.#state.useModule(module.key)
-    else if (this.#load(module.name, module.key, from) !== module.loaded) throw new StaleWorld()
+    if (module.stateNumber === this.#stateNumber) {
+      this.#state.useModule(module.key)
+      this.#charge(module.loaded)
+    } else if (this.#load(module.name, module.key, from) !== module.loaded) throw new StaleWorld()
     this.#begin(module)
   }
 
@@ -185,19 +190,24 @@ export class World {
     return this.#user!.meter
   }
 
-  /** Begins the use of a module in a run: charges the module, and notes that it is the state's. */
-  #begin(module: ModuleInstance): void {
-    const { size, decodedBytes } = module.loaded
+  /** Charges a loaded module as `#read` does. */
+  #charge(loaded: LoadedModule): LoadedModule {
+    const { size, cost } = loaded
     this.meter.chargeModule(size)
-    if (decodedBytes > FREE_HEAP_PER_BYTE * size) this.meter.chargeBytesOnce(decodedBytes - FREE_HEAP_PER_BYTE * size)
+    this.charge(cost.instructions, cost.bytes)
+    return loaded
+  }
+
+  /** Begins the use of a module in a run: notes that it is the state's. */
+  #begin(module: ModuleInstance): void {
     module.entries = 0
     module.run = this.run
     module.stateNumber = this.#stateNumber
   }
 
   /**
-   * Loads a module from the state.
-   * @throws VmFault if there is none; LackingKeys
+   * Loads a module from the state, and charges the run for it.
+   * @throws VmFault if there is none, or it is malformed; LackingKeys, TurnOver
    */
   #load(name: ModuleName, key: NamedKey, from: LoadedModule | undefined): LoadedModule {
     const state = this.#state
@@ -205,34 +215,30 @@ export class World {
     const told = state.revisionOf(key, alsoNeeded)
     const revision = told?.revision
     const known = revision === undefined ? undefined : this.#cache.getRevision(name.key, revision)
-    if (known) return known
+    if (known) return this.#charge(known)
     const bytes = told && revision === undefined ? undefined : state.readModule(key, alsoNeeded)
     if (!bytes)
       throw new VmFault(STATUS.LINKER_ERROR, `Linker Error: Module ${name.address}::${name.name} doesn't exist`)
     // The state does not change under a run, so its bytes were compared when the reading began.
     const isBeingRead = this.#reading?.key === name.key
     const kept = isBeingRead ? undefined : this.#cache.find(name.key, bytes, revision)
-    return kept ?? this.#read(name, bytes, revision)
+    return kept ? this.#charge(kept) : this.#read(name, bytes, revision)
   }
 
   /**
-   * Decodes a module.
+   * Decodes and verifies a module.
    * @throws VmFault, TurnOver
    */
   #read(name: ModuleName, bytes: Uint8Array, revision: string | undefined): LoadedModule {
-    const { meter } = this
-    if (this.#reading?.key !== name.key) this.#reading = this.#cache.beginToRead(name.key, bytes)
-    const reading = this.#reading
-    for (;;) {
-      meter.expectTurn()
-      const step = reading.continue()
-      if (typeof step !== 'number') {
-        this.#reading = undefined
-        this.#cache.keep(reading, step, revision)
-        return step
-      }
-      meter.countWork(step)
+    if (this.#reading?.key !== name.key) {
+      this.meter.chargeModule(bytes.length)
+      this.#reading = this.#cache.beginToRead(name.key, bytes, new ModuleCharge(this.meter, bytes.length))
     }
+    const reading = this.#reading
+    const module = reading.finish()
+    this.#reading = undefined
+    this.#cache.keep(reading, module, revision)
+    return module
   }
 
   *#dependencies({ code }: LoadedModule): Iterable<Uint8Array> {
@@ -351,8 +357,8 @@ export class World {
    */
   codeOf(instance: FunctionInstance): CompiledFunction {
     const { module, loaded } = instance
-    const code = instance.code ?? this.#compile(module, loaded)
-    this.#chargeCompiled(module, loaded)
+    this.#chargeCompiling(module, loaded)
+    const code = instance.code ?? this.#compile(loaded)
     instance.code = code
     instance.codeRun = this.run
     const { linkWork, linkTypes, links } = code
@@ -360,33 +366,28 @@ export class World {
     return code
   }
 
-  #chargeCompiled(module: ModuleInstance, loaded: LoadedFunction): void {
+  #chargeCompiling(module: ModuleInstance, loaded: LoadedFunction): void {
     if (module.compiledIn[loaded.index] === this.run) return
-    const { work, bytes } = module.loaded.compiled(loaded)!
+    const { work, bytes } = module.loaded.costOf(loaded)
     module.compiledIn[loaded.index] = this.run
     this.charge(work, bytes)
   }
 
-  #compile(module: ModuleInstance, loaded: LoadedFunction): CompiledFunction {
-    const known = module.loaded.compiled(loaded)
-    if (known) return known.code
+  #compile(loaded: LoadedFunction): CompiledFunction {
+    const { module } = loaded
+    const known = module.compiled(loaded)
+    if (known) return known
     if (this.#compiling?.loaded !== loaded) {
-      const charge = new CompileCharge(this.meter)
-      this.#compiling = { loaded, charge, compilation: module.loaded.beginToCompile(loaded, charge) }
+      this.#compiling = { loaded, compilation: module.beginToCompile(loaded, this.#turn) }
     }
-    const { charge, compilation } = this.#compiling
     try {
-      const code = compilation.finish()
-      module.loaded.keep(loaded, { code, work: charge.work, bytes: charge.bytes })
-    } catch (error) {
-      if (!isRetried(error)) this.#compiling = undefined
-      throw error
+      const code = this.#compiling.compilation.finish()
+      module.keep(loaded, code)
+      this.#compiling = undefined
+      return code
     } finally {
-      this.recount(module.loaded)
+      this.recount(module)
     }
-    this.#compiling = undefined
-    module.compiledIn[loaded.index] = this.run
-    return module.loaded.compiled(loaded)!.code
   }
 
   /**

@@ -5,7 +5,8 @@ const MOST_LOOP_DEPTH = 5
 
 /**
  * Expects that each loop is entered at one block only (that control flow is reducible), and that loops are not nested
- * too deeply. See R. Tarjan, Testing Flow Graph Reducibility, 1974.
+ * too deeply. Modules of version 5 of the binary format are held to this rule of later versions, as the answers of a real VM
+ * in the conformance kit want it. See R. Tarjan, Testing Flow Graph Reducibility, 1974.
  * @throws VmFault
  */
 export function* expectReducible(blocks: readonly Block[]): Generator<void, void, void> {

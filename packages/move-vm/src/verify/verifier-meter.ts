@@ -2,7 +2,7 @@ import type { StepMeter } from '../budget/compile-meter.js'
 import { STATUS } from '../faults/status.js'
 import { malformedCode, VmFault } from '../faults/vm-fault.js'
 
-/** Most units that the reference spends on a function: it refuses a function that needs more. */
+/** Most units that the reference spends on a function, and on a module: it refuses code that needs more. */
 const MOST_UNITS = 80_000_000
 /** Most references and edges of a borrow graph: our limit. The functions of a genesis have at most 20. */
 const MOST_ITEMS = 512
@@ -11,21 +11,32 @@ const MOST_KEPT = 65_536
 /** Work after which a pass should yield, far less than a turn. */
 const WORK_OF_STEP = 256
 
-/** Counts what the verification of one function takes: units as the reference counts them, and work of ours. */
+/** Units of all functions of a module, as the reference counts them. */
+export class UnitLimit {
+  #units = 0
+
+  /** @throws VmFault if the module is too complex */
+  add(units: number): void {
+    this.#units += units
+    if (this.#units > MOST_UNITS) throw malformedCode('a module that is too complex')
+  }
+}
+
+/** Counts what the verification of one function takes: units of its module, and work of ours. */
 export class VerifierMeter {
   readonly #meter: StepMeter
-  #units = 0
+  readonly #units: UnitLimit
   #kept = 0
   #worked = 0
 
-  constructor(meter: StepMeter) {
+  constructor(meter: StepMeter, units: UnitLimit) {
     this.#meter = meter
+    this.#units = units
   }
 
-  /** @throws VmFault if the function is too complex */
+  /** @throws VmFault if the module is too complex */
   addUnits(units: number): void {
-    this.#units += units
-    if (this.#units > MOST_UNITS) throw malformedCode('a function that is too complex')
+    this.#units.add(units)
   }
 
   /** Charges work in instructions, before it is done. @throws VmFault if the budget is exhausted */

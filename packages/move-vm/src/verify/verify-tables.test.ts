@@ -1,9 +1,11 @@
 import { parseAddress } from '@ledger-state/core'
 import {
   ABILITY,
+  type AssembledConstant,
   type AssembledFunction,
   type AssembledStruct,
   type Assembly,
+  type AssemblyLine,
   assembleModule,
   type ModuleCode,
   readModuleCode,
@@ -15,7 +17,7 @@ import { callView, TestState } from '../../testing/test-state.js'
 import { VmFault } from '../faults/vm-fault.js'
 import { createVm } from '../index.js'
 import { LoadedModule } from '../load/loaded-module.js'
-import { verifyModule } from './verify-module.js'
+import { verifyTables } from './verify-tables.js'
 
 const U64: SignatureToken = { kind: 'u64' }
 const T: SignatureToken = { kind: 'typeParameter', index: 0 }
@@ -56,7 +58,7 @@ function refusalOf(assembly: Omit<Assembly, 'name'> | Uint8Array): string | unde
 
 function verify(code: ModuleCode): string | undefined {
   try {
-    for (const work of verifyModule(code, new LoadedModule(code, 1))) expect(work).toBeGreaterThanOrEqual(0)
+    for (const work of verifyTables(code, new LoadedModule(code, 1))) expect(work).toBeGreaterThanOrEqual(0)
     return undefined
   } catch (error) {
     if (error instanceof VmFault) return error.message
@@ -86,22 +88,23 @@ describe('the tables of a module have no entry twice', () => {
       ],
     }),
   )
+  const single = code.signatures.find((signature) => signature.length === 1 && signature[0]!.kind === 'u64')!
   const more: ModuleCode = {
     ...code,
     friends: [{ address: parseAddress('0x42'), name: 'good' }],
-    structInstantiations: [{ of: 0, typeArguments: code.signatures[0]! }],
-    fieldInstantiations: [{ of: 0, typeArguments: code.signatures[0]! }],
+    structInstantiations: [{ of: 0, typeArguments: single }],
+    fieldInstantiations: [{ of: 0, typeArguments: single }],
     fieldHandles: [{ struct: 0, field: 0 }],
     variantFieldHandles: [
       { struct: 1, field: 0, variants: [0, 1] },
       { struct: 1, field: 0, variants: [0] },
     ],
-    variantFieldInstantiations: [{ of: 0, typeArguments: code.signatures[0]! }],
+    variantFieldInstantiations: [{ of: 0, typeArguments: single }],
     variantHandles: [
       { struct: 1, variant: 0 },
       { struct: 1, variant: 1 },
     ],
-    variantInstantiations: [{ of: 0, typeArguments: code.signatures[0]! }],
+    variantInstantiations: [{ of: 0, typeArguments: single }],
   }
 
   it('accepts the module whose tables the others change', () => expect(verify(more)).toBeUndefined())
@@ -159,6 +162,57 @@ describe('the tables of a module have no entry twice', () => {
       isView: false,
     }))
     expect(refusalOf({ structs: [{ ...BOX, name }], functions: [GOOD, ...functions] })).toBeUndefined()
+  })
+})
+
+describe('entries that no code names are well-formed', () => {
+  const code = readModuleCode(assembleModule({ name: 'm', structs: [BOX, CHOICE], functions: [GOOD] }))
+  const none = code.signatures.find(({ length }) => length === 0)!
+  const single = code.signatures.find(({ length }) => length === 1)!
+  const reference = (to: SignatureToken): SignatureToken => ({ kind: 'reference', mutable: false, to })
+  const withType = (type: SignatureToken): Partial<ModuleCode> => ({ signatures: [...code.signatures, [type]] })
+  const withFriend = (address: string, name: string) => ({ friends: [{ address: parseAddress(address), name }] })
+  const instantiated = (table: keyof ModuleCode, typeArguments: typeof single): Partial<ModuleCode> => ({
+    fieldHandles: [{ struct: 0, field: 0 }],
+    variantHandles: [{ struct: 1, variant: 0 }],
+    variantFieldHandles: [{ struct: 1, field: 0, variants: [0] }],
+    [table]: [{ of: 0, typeArguments }],
+  })
+  const generic = (table: keyof ModuleCode) =>
+    [table, instantiated(table, single), instantiated(table, none), 'a wrong number of type arguments'] as const
+
+  it.each<readonly [string, Partial<ModuleCode>, Partial<ModuleCode>, string]>([
+    ['types', withType(struct('Box', U64)), withType(struct('Box')), 'a wrong number of type arguments'],
+    ['types in types', withType(vector(U64)), withType(vector(reference(U64))), 'a reference in the place of a value'],
+    ['references', withType(reference(U64)), withType(reference(reference(U64))), 'a reference to a reference'],
+    ['friends', withFriend('0x42', 'n'), withFriend('0x43', 'n'), 'a friend at another address'],
+    ['friends', withFriend('0x42', 'n'), withFriend('0x42', 'm'), 'a module that is its own friend'],
+    generic('structInstantiations'),
+    generic('fieldInstantiations'),
+    generic('variantInstantiations'),
+    generic('variantFieldInstantiations'),
+  ])('%s', (_, accepted, refused, why) => {
+    expect(verify({ ...code, ...accepted })).toBeUndefined()
+    expect(verify({ ...code, ...refused })).toContain(why)
+  })
+
+  it.each<[string, SignatureToken, Uint8Array]>([
+    ['of structs', struct('Box', U64), Uint8Array.of(1)],
+    ['of vectors of structs', vector(struct('Box', U64)), Uint8Array.of(0)],
+    ['with bytes after the value', U64, new Uint8Array(9)],
+  ])('constants %s', (_, type, constant) => {
+    const withConstant = (second: AssembledConstant): Uint8Array => {
+      const first: AssembledConstant = { type: { kind: 'bool' }, constant: Uint8Array.of(1) }
+      const code: AssemblyLine[] = [['ld_const', first], ['pop'], ['ld_const', second], ['pop'], ['ret']]
+      const bytes = assembleModule({ name: 'm', structs: [BOX], functions: [GOOD, { name: 'loading', code }] })
+      // Instructions that load the first constant twice, so that none loads the second.
+      const at = Buffer.from(bytes).indexOf(Buffer.of(7, 0, 1, 7, 1, 1, 2))
+      expect(at).toBeGreaterThan(0)
+      bytes[at + 4] = 0
+      return bytes
+    }
+    expect(refusalOf(withConstant({ type: U64, constant: new Uint8Array(8) }))).toBeUndefined()
+    expect(refusalOf(withConstant({ type, constant }))).toMatch(/a constant/)
   })
 })
 

@@ -1,22 +1,9 @@
 import type { CodedFunction, FunctionCode } from '@ledger-state/move-module'
 import { verifyAcquiredStructs } from './acquired-structs.js'
-import { type ControlFlow, findBlocks } from './control-flow.js'
+import type { ControlFlow } from './control-flow.js'
 import { verifyLocals } from './local-safety.js'
-import { expectReducible } from './loops.js'
 import { type VerifiedModule, verifyReferences } from './reference-safety.js'
 import type { VerifierMeter } from './verifier-meter.js'
-
-/**
- * Verifies the control flow of a function: the first pass. It yields between steps. Modules of version 5 of the binary
- * format are held to the rule of later versions, as the answers of a real VM in the conformance kit want it.
- * @throws VmFault
- */
-export function* verifyControlFlow(code: FunctionCode, meter: VerifierMeter): Generator<void, ControlFlow, void> {
-  const flow = yield* findBlocks(code, meter)
-  meter.charge(flow.blocks.length)
-  yield* expectReducible(flow.blocks)
-  return flow
-}
 
 /**
  * Verifies the use of locals, references and global storage: the passes after the one for types. `canDrop` says of each
