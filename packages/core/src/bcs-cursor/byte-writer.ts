@@ -1,12 +1,16 @@
-import { utf8Length, writeHexBytes, writeUtf8 } from '#bytes'
+import { allocateBytes, utf8Length, writeHexBytes, writeUtf8 } from '#bytes'
 import { ADDRESS_LENGTH, writeAddressDigits } from '../address.js'
 import { copyBytes } from '../bytes/copy-bytes.js'
 import { hexDigitValue } from '../bytes/hex-digit.js'
 import { invalidHex } from '../errors.js'
 import { badHexDigit } from '../hex.js'
 
+/** Bytes of the first buffer. Node.js cuts it from a pool, in a tenth of the time of an array of its own. */
+const FIRST_BYTES = 256
 /** A buffer that grew beyond this many bytes is released by `reset`. */
 const KEPT_BYTES = 1 << 20
+/** Up to this number of bytes, a loop is faster than the runtime's copy. */
+const SHORT_COPY = 64
 /** From this number of bytes, the runtime's own conversion to hex is faster than a loop. */
 const LONG_HEX = 32
 
@@ -22,14 +26,14 @@ const EIGHT_BYTES = new DataView(new ArrayBuffer(8))
  * ```
  */
 export class ByteWriter {
-  #bytes = new Uint8Array(256)
+  #bytes = allocateBytes(FIRST_BYTES)
   #length = 0
 
   #reserve(length: number): number {
     const at = this.#length
     const needed = at + length
     if (needed > this.#bytes.length) {
-      const grown = new Uint8Array(Math.max(needed, this.#bytes.length * 2))
+      const grown = allocateBytes(Math.max(needed, this.#bytes.length * 2))
       grown.set(this.#bytes.subarray(0, at))
       this.#bytes = grown
     }
@@ -148,8 +152,7 @@ export class ByteWriter {
     const { length } = bytes
     const at = this.#reserve(length)
     const target = this.#bytes
-    // For short arrays a loop is faster than the runtime's copy.
-    if (length > 64) target.set(bytes, at)
+    if (length > SHORT_COPY) target.set(bytes, at)
     else for (let index = 0; index < length; index++) target[at + index] = bytes[index]!
     return this
   }
@@ -247,12 +250,17 @@ export class ByteWriter {
 
   /** Copies the written bytes. */
   toBytes(): Uint8Array {
-    return copyBytes(this.#bytes, 0, this.#length)
+    const length = this.#length
+    if (length > SHORT_COPY) return copyBytes(this.#bytes, 0, length)
+    const bytes = this.#bytes
+    const copy = new Uint8Array(length)
+    for (let at = 0; at < length; at++) copy[at] = bytes[at]!
+    return copy
   }
 
   /** Discards the written bytes. */
   reset(): void {
     this.#length = 0
-    if (this.#bytes.length > KEPT_BYTES) this.#bytes = new Uint8Array(256)
+    if (this.#bytes.length > KEPT_BYTES) this.#bytes = allocateBytes(FIRST_BYTES)
   }
 }

@@ -12,15 +12,37 @@ const INVALID_ADDRESS = 2
 const DERIVED_OBJECT_SCHEME = 0xfc
 const DERIVED_OBJECT_LENGTH = 2 * ADDRESS_LENGTH + 1
 
-/**
- * Addresses that a run has derived. The framework derives the address of a primary store each time it looks at the
- * store.
- */
-const DERIVED_ADDRESSES: NativeExtension<{ readonly addresses: Map<string, string> }> = {
-  name: 'derived addresses',
-  create: () => ({ addresses: new Map() }),
-}
 const MOST_DERIVED = 1_024
+
+/**
+ * The last addresses that were derived, by the two addresses that they come from, the second one first: many primary
+ * stores come from one asset. The framework derives the address of a primary store each time it looks at the store.
+ */
+class DerivedAddresses {
+  readonly #addresses = new Map<string, Map<string, string>>()
+  #count = 0
+
+  get(source: string, deriveFrom: string): string | undefined {
+    return this.#addresses.get(deriveFrom)?.get(source)
+  }
+
+  add(source: string, deriveFrom: string, derived: string): void {
+    if (this.#count === MOST_DERIVED) {
+      this.#addresses.clear()
+      this.#count = 0
+    }
+    this.#count++
+    const known = this.#addresses.get(deriveFrom)
+    if (known) known.set(source, derived)
+    else this.#addresses.set(deriveFrom, new Map([[source, derived]]))
+  }
+}
+
+const DERIVED_ADDRESSES: NativeExtension<DerivedAddresses> = {
+  name: 'derived addresses',
+  create: () => new DerivedAddresses(),
+  outlivesRun: true,
+}
 
 const PERMISSIONED_SIGNER_FLAG = 84
 const PERMISSIONED_SIGNER_OFF = 9
@@ -61,15 +83,15 @@ export const ACCOUNT_NATIVES: Readonly<Record<string, Native>> = {
   '0x1::object::create_user_derived_object_address_impl': (context, [source, deriveFrom]) => {
     const [first, second] = [addressOf(source), addressOf(deriveFrom)]
     chargeHash(context, 'sha3_256', DERIVED_OBJECT_LENGTH)
-    const { addresses } = context.extension(DERIVED_ADDRESSES)
-    const known = addresses.get(first + second)
+    const addresses = context.extension(DERIVED_ADDRESSES)
+    const known = addresses.get(first, second)
     if (known !== undefined) return [known]
     const input = new Uint8Array(DERIVED_OBJECT_LENGTH)
     input.set(hexToBytes(first))
     input.set(hexToBytes(second), ADDRESS_LENGTH)
     input[2 * ADDRESS_LENGTH] = DERIVED_OBJECT_SCHEME
     const derived = bytesToHexDigits(HASH_FUNCTIONS.sha3_256.hash(input))
-    if (addresses.size < MOST_DERIVED) addresses.set(first + second, derived)
+    addresses.add(first, second, derived)
     return [derived]
   },
   '0x1::permissioned_signer::is_permissioned_signer_impl': (context, [signer]) => {

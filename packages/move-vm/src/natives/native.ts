@@ -28,6 +28,8 @@ export interface NativeExtension<T> {
   readonly name: string
   /** Makes the state at its first use in a run. */
   create(): T
+  /** Whether later runs get the same state. Then it must not change the results or the usage of any run. */
+  readonly outlivesRun?: boolean
 }
 
 /** The part of a run that a native can see and use. */

@@ -391,6 +391,21 @@ describe.skipIf(!hasSharedData).each([
     expect(bed.results('0x1::object::exists_at', ['0x1::chain_id::ChainId'], '2'.padStart(64, '0'))).toEqual([false])
   })
 
+  it('derive addresses from both addresses in their order, also of more pairs than are remembered', () => {
+    const derive = (source: string, from: string) =>
+      bed.results('0x1::object::create_user_derived_object_address_impl', [], source, from)[0]
+    const expected = (source: string, from: string) =>
+      bytesToHexDigits(sha3_256(Uint8Array.from([...hexToBytes(source), ...hexToBytes(from), 0xfc])))
+    const addressOf = (value: number) => value.toString(16).padStart(64, '0')
+    for (const round of [0, 1]) {
+      for (let at = 0; at < 1_100; at += round === 0 ? 1 : 50) {
+        const [source, from] = [addressOf(at), addressOf(at % 7)]
+        expect(derive(source, from)).toBe(expected(source, from))
+        if (at % 100 === 0) expect(derive(from, source)).toBe(expected(from, source))
+      }
+    }
+  })
+
   it('answer as a view, which is not a transaction', () => {
     const context = (name: string, ...args: Value[]) => bed.call(`0x1::transaction_context::${name}`, [], ...args)
     for (const name of ['sender_internal', 'gas_payer_internal', 'chain_id_internal']) {

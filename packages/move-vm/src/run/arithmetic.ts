@@ -10,6 +10,13 @@ type Integer = number | bigint
 
 const WORD = 0x1_0000_0000
 
+const WIDE = { u128: INTEGER_TYPES.indexOf('u128'), u256: INTEGER_TYPES.indexOf('u256') } as const
+
+/** Whether the type is `u128` or `u256`. */
+function isWide(type: number): boolean {
+  return type === WIDE.u128 || type === WIDE.u256
+}
+
 /** A result in the form of values; undefined if the type cannot hold it. */
 function inRange(value: bigint, type: number): Integer | undefined {
   return value < MIN_VALUE[type]! || value > MAX_VALUE[type]! ? undefined : toIntegerValue(value)
@@ -21,11 +28,18 @@ function expectRange(value: bigint, type: number, message: string): Integer {
   return result
 }
 
+/** A result of a wide type that is known to be above 2^53 - 1. */
+function expectWide(value: bigint, type: number, message: string): bigint {
+  if (value > MAX_VALUE[type]!) throw arithmeticFault(message)
+  return value
+}
+
 export function add(left: Integer, right: Integer, type: number): Integer {
   if (typeof left === 'number' && typeof right === 'number') {
     const sum = left + right
     if (sum <= FAST_MAX[type]! && sum >= FAST_MIN[type]!) return sum
   }
+  if (isWide(type)) return expectWide(BigInt(left) + BigInt(right), type, 'Addition overflow')
   return expectRange(BigInt(left) + BigInt(right), type, 'Addition overflow')
 }
 
@@ -41,6 +55,9 @@ export function multiply(left: Integer, right: Integer, type: number): Integer {
   if (typeof left === 'number' && typeof right === 'number') {
     const product = left * right
     if (product <= FAST_MAX[type]! && product >= FAST_MIN[type]!) return product
+  }
+  if (isWide(type) && left !== 0 && right !== 0) {
+    return expectWide(BigInt(left) * BigInt(right), type, 'Multiplication overflow')
   }
   return expectRange(BigInt(left) * BigInt(right), type, 'Multiplication overflow')
 }

@@ -102,9 +102,8 @@ export class ClosureCalls {
   }
 
   #expectType(instance: FunctionInstance, { mask, captured, layouts }: ClosureValue, type: FunctionType): void {
-    const { parameters, results } = instance.definition
-    const parameterTypes = this.#world.signatureTypes(instance, parameters)
-    const resultTypes = this.#world.signatureTypes(instance, results)
+    const parameterTypes = this.#world.parameterTypes(instance)
+    const resultTypes = this.#world.resultTypes(instance)
     const given = parameterTypes.filter((_, index) => !isCaptured(mask, index))
     const capturedTypes = parameterTypes.filter((_, index) => isCaptured(mask, index))
     const fits =

@@ -8,7 +8,7 @@ import type { Globals } from '../natives/native.js'
 import type { SlicedWork } from '../sliced-work.js'
 import type { StructType, Type } from '../types/type.js'
 import { Reference, type Slot, type Value } from '../values/value.js'
-import { beginToReadGroup, type GroupMembers } from './group-members.js'
+import { beginToReadGroup, GroupMembers } from './group-members.js'
 import type { Serializer } from './serializer.js'
 import { SlicedWorks } from './sliced-works.js'
 import type { StateAccess } from './state-access.js'
@@ -19,7 +19,7 @@ import type { World } from './world.js'
 type Cell = Slot[]
 
 const NO_GROUP: SlicedWork<GroupMembers> = { continue: () => ({ result: NO_MEMBERS }) }
-const NO_MEMBERS: GroupMembers = new Map()
+const NO_MEMBERS = new GroupMembers()
 const NO_VALUE: SlicedWork<undefined> = { continue: () => ({ result: undefined }) }
 
 interface GlobalStateParts {
@@ -36,15 +36,16 @@ export class GlobalState implements Globals {
   readonly #serializer: Serializer
   /** Resources by type and address. */
   readonly #resources = new Map<Type, Map<string, Cell>>()
-  /** Members of groups, by the address and the text of the group. */
-  readonly #groups = new Map<string, GroupMembers>()
+  /** Members of groups, by the text of the group and the address. */
+  readonly #groups = new Map<string, Map<string, GroupMembers>>()
   /** Items by handle and key. */
   readonly #items = new Map<string, Cell>()
 
   readonly #meter: Meter
   readonly #decoding: SlicedWorks
-  /** Name of the place that is being decoded. */
+  /** Address or name of the place that is being decoded, and its type or group. */
   #decodedPlace: string | undefined
+  #decodedKind: Type | string | undefined
 
   constructor({ state, world, serializer, meter }: GlobalStateParts) {
     this.#meter = meter
@@ -75,19 +76,23 @@ export class GlobalState implements Globals {
     // Steps that may lack modules come first, so that the value is read once.
     this.#serializer.prepare(type)
     const stored = this.#world.storedType(type)
-    const members = stored.group === undefined ? undefined : this.#readGroup(stored, address)
+    const members = stored.group === undefined ? undefined : this.#readGroup(stored, stored.group, address)
     const read = () => (members ? members.get(stored.member) : this.#state.read(storedKeyAt(stored, address)))
-    return this.#decode(`${address}${type.id}`, type, read, () => {
+    return this.#decode(address, type, read, () => {
       const text = `Failed to deserialize resource ${stored.text} at ${address}!`
       return new VmFault(STATUS.FAILED_TO_DESERIALIZE_RESOURCE, text)
     })
   }
 
-  #readGroup(stored: StoredType, address: string): GroupMembers {
-    const name = `${address} ${stored.group}`
-    const known = this.#groups.get(name)
+  #readGroup(stored: StoredType, group: string, address: string): GroupMembers {
+    let byAddress = this.#groups.get(group)
+    if (!byAddress) {
+      byAddress = new Map()
+      this.#groups.set(group, byAddress)
+    }
+    const known = byAddress.get(address)
     if (known) return known
-    const members = this.#inSlices<GroupMembers | undefined>(name, () => {
+    const members = this.#inSlices<GroupMembers | undefined>(address, group, () => {
       const bytes = this.#state.read(storedKeyAt(stored, address))
       return bytes ? beginToReadGroup(bytes, this.#meter) : NO_GROUP
     })
@@ -97,7 +102,7 @@ export class GlobalState implements Globals {
         `Failed to deserialize the resource group at ${address}!`,
       )
     }
-    this.#groups.set(name, members)
+    byAddress.set(address, members)
     return members
   }
 
@@ -107,7 +112,7 @@ export class GlobalState implements Globals {
    */
   #decode(place: string, type: Type, read: () => Uint8Array | undefined, unreadable: () => VmFault): Value | undefined {
     let isAbsent = false
-    const value = this.#inSlices<Value | undefined>(place, () => {
+    const value = this.#inSlices<Value | undefined>(place, type, () => {
       const bytes = read()
       isAbsent = bytes === undefined
       return bytes === undefined ? NO_VALUE : this.#serializer.beginToValue(type, bytes)
@@ -120,9 +125,10 @@ export class GlobalState implements Globals {
    * Reads the value stored at a place.
    * @throws VmFault; TurnOver, after which the same place continues
    */
-  #inSlices<T>(place: string, begin: () => SlicedWork<T>): T {
-    if (this.#decodedPlace !== place) this.#decoding.clear()
+  #inSlices<T>(place: string, kind: Type | string, begin: () => SlicedWork<T>): T {
+    if (this.#decodedKind !== kind || this.#decodedPlace !== place) this.#decoding.clear()
     this.#decodedPlace = place
+    this.#decodedKind = kind
     this.#decoding.restart()
     const result = this.#decoding.do(begin)
     this.#decoding.clear()

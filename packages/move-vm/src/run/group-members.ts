@@ -3,9 +3,36 @@ import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import { skipStructTag } from '@ledger-state/type-tag'
 import type { Meter } from '../budget/meter.js'
 import { inSteps, type SlicedWork } from '../sliced-work.js'
+import { areSameBytes } from './same-bytes.js'
 
-/** Members of a stored resource group, by the hex digits of the tags of their types. */
-export type GroupMembers = ReadonlyMap<string, Uint8Array>
+/** Most members that are compared one by one. */
+const MOST_COMPARED = 8
+
+/** Members of a stored resource group, by the BCS of the tags of their types. A later member replaces an earlier one. */
+export class GroupMembers {
+  readonly #tags: Uint8Array[] = []
+  readonly #values: Uint8Array[] = []
+  /** Members by the hex digits of their tags, in a group with many. */
+  #byText: Map<string, Uint8Array> | undefined
+
+  get(tag: Uint8Array): Uint8Array | undefined {
+    if (this.#byText) return this.#byText.get(bytesToHexDigits(tag))
+    for (let at = this.#tags.length - 1; at >= 0; at--) {
+      if (areSameBytes(this.#tags[at]!, tag)) return this.#values[at]
+    }
+    return undefined
+  }
+
+  add(tag: Uint8Array, value: Uint8Array): void {
+    if (!this.#byText && this.#tags.length < MOST_COMPARED) {
+      this.#tags.push(tag)
+      this.#values.push(value)
+      return
+    }
+    this.#byText ??= new Map(this.#tags.map((one, at) => [bytesToHexDigits(one), this.#values[at]!]))
+    this.#byText.set(bytesToHexDigits(tag), value)
+  }
+}
 
 /** Heap bytes of a member in addition to the digits of its tag, and its work in instructions. */
 const MEMBER_BYTES = 240
@@ -25,7 +52,7 @@ export function beginToReadGroup(bytes: Uint8Array, meter: Meter): SlicedWork<Gr
 
 function* readGroup(bytes: Uint8Array, meter: Meter): Generator<void, GroupMembers | undefined, void> {
   const reader = new ByteReader(bytes)
-  const members = new Map<string, Uint8Array>()
+  const members = new GroupMembers()
   try {
     let left = BYTES_AT_ONCE
     for (let count = reader.readLength(); count > 0; count--) {
@@ -36,7 +63,7 @@ function* readGroup(bytes: Uint8Array, meter: Meter): Generator<void, GroupMembe
       const length = tag.offset - start
       meter.chargeOnce(MEMBER_WORK)
       meter.chargeBytesOnce(MEMBER_BYTES + 2 * length)
-      members.set(bytesToHexDigits(bytes.subarray(start, tag.offset)), reader.readByteString())
+      members.add(reader.bytes.subarray(start, tag.offset), reader.readByteString())
       left -= Math.max(length, LEAST_BYTES)
       if (left <= 0) {
         left = BYTES_AT_ONCE

@@ -1,3 +1,4 @@
+import { hexToBytes } from '@ledger-state/core'
 import type { CodedFunction, FunctionHandle } from '@ledger-state/move-module'
 import type { CompiledFunction } from '../load/compile-function.js'
 import type { LoadedFunction, LoadedModule } from '../load/loaded-module.js'
@@ -12,10 +13,21 @@ export interface LinkedFunction {
   readonly loaded: LoadedFunction
 }
 
+/** Types of the parameters or the results of a function, and their charges. */
+export interface SignatureTypes {
+  readonly types: readonly Type[]
+  /** Number of types in the tokens of the signature. */
+  readonly tokenCount: number
+  /** Number of types in its open types. */
+  readonly size: number
+}
+
 /** A module with the links made by runs. */
 export class ModuleInstance {
   readonly loaded: LoadedModule
   readonly name: ModuleName
+  /** The 32 bytes of the address. */
+  readonly address: Uint8Array
   /** State key of the module. */
   readonly key: NamedKey
   /** Number of the last run that has found its state to hold this very module. */
@@ -38,6 +50,7 @@ export class ModuleInstance {
   constructor(loaded: LoadedModule, key: NamedKey) {
     this.loaded = loaded
     this.name = loaded.name
+    this.address = hexToBytes(loaded.name.address)
     this.key = key
   }
 }
@@ -61,6 +74,9 @@ export class FunctionInstance {
   code: CompiledFunction | undefined = undefined
   /** The native; undefined if the vm does not have it. */
   readonly native: Native | undefined
+  /** Types of its parameters and results, once a run has made them. */
+  parameterTypes: SignatureTypes | undefined = undefined
+  resultTypes: SignatureTypes | undefined = undefined
 
   constructor(
     module: ModuleInstance,

@@ -45,7 +45,7 @@ export class Layouts {
   readonly #world: World
   readonly #meter: Meter
   readonly #maxNodes: number
-  readonly #depths: TypeDepths
+  #depths: TypeDepths | undefined
   /** Structs with fields that this run has been charged for. */
   readonly #charged = new Set<StructType>()
 
@@ -53,7 +53,6 @@ export class Layouts {
     this.#world = world
     this.#meter = world.meter
     this.#maxNodes = maxNodes
-    this.#depths = new TypeDepths(world)
   }
 
   /**
@@ -258,6 +257,7 @@ export class Layouts {
    * @throws VmFault, LackingKeys, StaleWorld, TurnOver
    */
   expectShallow(type: Type): void {
+    this.#depths ??= new TypeDepths(this.#world)
     this.#depths.expectShallow(type)
   }
 }

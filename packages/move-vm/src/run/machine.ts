@@ -327,13 +327,14 @@ export class Machine {
           return
         }
         fuel--
+        // The cases are literals: V8 jumps through a table then, and otherwise compares with one case after the other.
         switch (opcodes[at]) {
-          case OP.nop:
+          case 0 satisfies typeof OP.nop:
             break
-          case OP.pop:
+          case 1 satisfies typeof OP.pop:
             height--
             break
-          case OP.ret: {
+          case 2 satisfies typeof OP.ret: {
             const { localCount, mayReturnLocals } = frame.code
             if (mayReturnLocals) expectForeign(stack, height - frame.code.resultCount, height, locals)
             for (let local = 0; local < localCount; local++) locals[local] = undefined
@@ -353,26 +354,26 @@ export class Machine {
             at = frame.at
             continue
           }
-          case OP.branchTrue:
+          case 3 satisfies typeof OP.branchTrue:
             if (stack[--height] === true) {
               at = a[at]!
               continue
             }
             break
-          case OP.branchFalse:
+          case 4 satisfies typeof OP.branchFalse:
             if (stack[--height] === false) {
               at = a[at]!
               continue
             }
             break
-          case OP.branch:
+          case 5 satisfies typeof OP.branch:
             at = a[at]!
             continue
-          case OP.load:
+          case 6 satisfies typeof OP.load:
             if (height >= MAX_OPERANDS) throw stackOverflow()
             stack[height++] = literals[a[at]!]!
             break
-          case OP.loadCopy: {
+          case 7 satisfies typeof OP.loadCopy: {
             if (height >= MAX_OPERANDS) throw stackOverflow()
             const { bytes: before } = meter
             stack[height] = copier.copy(literals[a[at]!]!)
@@ -382,14 +383,14 @@ export class Machine {
             counted -= steps
             break
           }
-          case OP.copyPlain: {
+          case 8 satisfies typeof OP.copyPlain: {
             const value = locals[a[at]!]
             if (value === undefined) throw emptyLocal()
             if (height >= MAX_OPERANDS) throw stackOverflow()
             stack[height++] = value
             break
           }
-          case OP.copyLocal: {
+          case 9 satisfies typeof OP.copyLocal: {
             const value = locals[a[at]!]
             if (value === undefined) throw emptyLocal()
             if (height >= MAX_OPERANDS) throw stackOverflow()
@@ -405,7 +406,7 @@ export class Machine {
             counted -= steps
             break
           }
-          case OP.moveLocal: {
+          case 10 satisfies typeof OP.moveLocal: {
             const local = a[at]!
             const value = locals[local]
             if (value === undefined) throw emptyLocal()
@@ -414,23 +415,23 @@ export class Machine {
             stack[height++] = value
             break
           }
-          case OP.storeLocal:
+          case 11 satisfies typeof OP.storeLocal:
             locals[a[at]!] = stack[--height]
             break
-          case OP.borrowLocal: {
+          case 12 satisfies typeof OP.borrowLocal: {
             const local = a[at]!
             if (locals[local] === undefined) throw emptyLocal()
             if (height >= MAX_OPERANDS) throw stackOverflow()
             stack[height++] = new Reference(locals, local, locals)
             break
           }
-          case OP.borrowField: {
+          case 13 satisfies typeof OP.borrowField: {
             const reference = stack[height - 1] as Reference
             const struct = readReference(reference) as StructValue
             stack[height - 1] = new Reference(struct.fields, a[at]!, reference.origin)
             break
           }
-          case OP.borrowVariantField: {
+          case 14 satisfies typeof OP.borrowVariantField: {
             const reference = stack[height - 1] as Reference
             const value = readReference(reference) as StructValue
             const set = frame.code.variantSets[b[at]!]!
@@ -438,7 +439,7 @@ export class Machine {
             stack[height - 1] = new Reference(value.fields, a[at]!, reference.origin)
             break
           }
-          case OP.call: {
+          case 15 satisfies typeof OP.call: {
             meter.instructions += counted - fuel
             counted = fuel
             meter.mark()
@@ -470,7 +471,7 @@ export class Machine {
             at = 0
             continue
           }
-          case OP.callClosure: {
+          case 61 satisfies typeof OP.callClosure: {
             meter.instructions += counted - fuel
             counted = fuel
             meter.mark()
@@ -499,7 +500,7 @@ export class Machine {
             at = 0
             continue
           }
-          case OP.pack: {
+          case 16 satisfies typeof OP.pack: {
             const count = a[at]!
             meter.chargeContainer(count)
             const first = height - count
@@ -510,7 +511,7 @@ export class Machine {
             height = first + 1
             break
           }
-          case OP.packChecked: {
+          case 17 satisfies typeof OP.packChecked: {
             if (callee.checked[b[at]!] !== run) {
               meter.instructions += counted - fuel
               counted = fuel
@@ -532,20 +533,20 @@ export class Machine {
             height = first + 1
             break
           }
-          case OP.unpackVariant: {
+          case 19 satisfies typeof OP.unpackVariant: {
             const value = stack[height - 1] as StructValue
             const set = frame.code.variantSets[b[at]!]!
             if (value.variant !== set.variants[0]) throw otherVariant(set, value.variant)
             height = unpack(stack, height, value.fields, a[at]!)
             break
           }
-          case OP.unpack:
+          case 18 satisfies typeof OP.unpack:
             height = unpack(stack, height, (stack[height - 1] as StructValue).fields, a[at]!)
             break
-          case OP.testVariant:
+          case 20 satisfies typeof OP.testVariant:
             stack[height - 1] = (readReference(stack[height - 1]!) as StructValue).variant === a[at]!
             break
-          case OP.readPlain: {
+          case 21 satisfies typeof OP.readPlain: {
             const reference = stack[height - 1]!
             if (reference instanceof Reference) {
               const value = reference.slots[reference.index]
@@ -554,7 +555,7 @@ export class Machine {
             } else stack[height - 1] = readReference(reference)
             break
           }
-          case OP.readReference: {
+          case 22 satisfies typeof OP.readReference: {
             const { bytes: before } = meter
             stack[height - 1] = copier.copy(readReference(stack[height - 1]!))
             const steps = copier.isUnfinished ? fuel : stepsOf(meter.bytes - before)
@@ -562,12 +563,12 @@ export class Machine {
             counted -= steps
             break
           }
-          case OP.writeReference:
+          case 23 satisfies typeof OP.writeReference:
             height -= 2
             if (typeof stack[height] === 'bigint') meter.chargeBytes(WIDEST_BIGINT_BYTES)
             writeReference(stack[height + 1]!, stack[height]!)
             break
-          case OP.add: {
+          case 24 satisfies typeof OP.add: {
             const right = stack[--height] as Integer
             const left = stack[height - 1] as Integer
             if (typeof left === 'number' && typeof right === 'number') {
@@ -581,7 +582,7 @@ export class Machine {
             stack[height - 1] = add(left, right, a[at]!)
             break
           }
-          case OP.sub: {
+          case 25 satisfies typeof OP.sub: {
             const right = stack[--height] as Integer
             const left = stack[height - 1] as Integer
             if (typeof left === 'number' && typeof right === 'number') {
@@ -595,79 +596,92 @@ export class Machine {
             stack[height - 1] = subtract(left, right, a[at]!)
             break
           }
-          case OP.mul: {
+          case 26 satisfies typeof OP.mul: {
             const right = stack[--height] as Integer
             const left = stack[height - 1] as Integer
+            if (typeof left === 'number' && typeof right === 'number') {
+              const product = left * right
+              const type = a[at]!
+              if (product <= FAST_MAX[type]! && product >= FAST_MIN[type]!) {
+                stack[height - 1] = product
+                break
+              }
+            }
             stack[height - 1] = multiply(left, right, a[at]!)
             break
           }
-          case OP.mod: {
+          case 27 satisfies typeof OP.mod: {
             const right = stack[--height] as Integer
             const left = stack[height - 1] as Integer
-            stack[height - 1] = remainder(left, right, a[at]!)
+            // In 32 bits, V8 divides with one instruction instead of a call.
+            stack[height - 1] =
+              isShort(left) && isShort(right) && right > 0 ? (left | 0) % (right | 0) : remainder(left, right, a[at]!)
             break
           }
-          case OP.div: {
+          case 28 satisfies typeof OP.div: {
             const right = stack[--height] as Integer
             const left = stack[height - 1] as Integer
-            stack[height - 1] = divide(left, right, a[at]!)
+            stack[height - 1] =
+              isShort(left) && isShort(right) && right > 0
+                ? ((left | 0) / (right | 0)) | 0
+                : divide(left, right, a[at]!)
             break
           }
-          case OP.bitOr: {
+          case 29 satisfies typeof OP.bitOr: {
             const right = stack[--height] as Integer
             stack[height - 1] = bitOr(stack[height - 1] as Integer, right)
             break
           }
-          case OP.bitAnd: {
+          case 30 satisfies typeof OP.bitAnd: {
             const right = stack[--height] as Integer
             stack[height - 1] = bitAnd(stack[height - 1] as Integer, right)
             break
           }
-          case OP.xor: {
+          case 31 satisfies typeof OP.xor: {
             const right = stack[--height] as Integer
             stack[height - 1] = bitXor(stack[height - 1] as Integer, right)
             break
           }
-          case OP.shiftLeft: {
+          case 32 satisfies typeof OP.shiftLeft: {
             const amount = stack[--height] as number
             stack[height - 1] = shiftLeft(stack[height - 1] as Integer, amount, a[at]!)
             break
           }
-          case OP.shiftRight: {
+          case 33 satisfies typeof OP.shiftRight: {
             const amount = stack[--height] as number
             stack[height - 1] = shiftRight(stack[height - 1] as Integer, amount, a[at]!)
             break
           }
-          case OP.negate:
+          case 34 satisfies typeof OP.negate:
             stack[height - 1] = negate(stack[height - 1] as Integer, a[at]!)
             break
-          case OP.cast:
+          case 35 satisfies typeof OP.cast:
             stack[height - 1] = cast(stack[height - 1] as Integer, b[at]!, a[at]!)
             break
-          case OP.or: {
+          case 36 satisfies typeof OP.or: {
             const right = stack[--height]
             stack[height - 1] = stack[height - 1] === true || right === true
             break
           }
-          case OP.and: {
+          case 37 satisfies typeof OP.and: {
             const right = stack[--height]
             stack[height - 1] = stack[height - 1] === true && right === true
             break
           }
-          case OP.not:
+          case 38 satisfies typeof OP.not:
             stack[height - 1] = stack[height - 1] !== true
             break
-          case OP.equalPlain: {
+          case 39 satisfies typeof OP.equalPlain: {
             const right = stack[--height]
             stack[height - 1] = stack[height - 1] === right
             break
           }
-          case OP.notEqualPlain: {
+          case 40 satisfies typeof OP.notEqualPlain: {
             const right = stack[--height]
             stack[height - 1] = stack[height - 1] !== right
             break
           }
-          case OP.equal: {
+          case 41 satisfies typeof OP.equal: {
             const right = stack[--height]!
             const { bytes: before } = meter
             stack[height - 1] = equality.begin(stack[height - 1]!, right)
@@ -676,7 +690,7 @@ export class Machine {
             counted -= steps
             break
           }
-          case OP.notEqual: {
+          case 42 satisfies typeof OP.notEqual: {
             const right = stack[--height]!
             const { bytes: before } = meter
             stack[height - 1] = !equality.begin(stack[height - 1]!, right)
@@ -685,34 +699,34 @@ export class Machine {
             counted -= steps
             break
           }
-          case OP.less: {
+          case 43 satisfies typeof OP.less: {
             const right = stack[--height] as Integer
             stack[height - 1] = (stack[height - 1] as Integer) < right
             break
           }
-          case OP.greater: {
+          case 44 satisfies typeof OP.greater: {
             const right = stack[--height] as Integer
             stack[height - 1] = (stack[height - 1] as Integer) > right
             break
           }
-          case OP.lessOrEqual: {
+          case 45 satisfies typeof OP.lessOrEqual: {
             const right = stack[--height] as Integer
             stack[height - 1] = (stack[height - 1] as Integer) <= right
             break
           }
-          case OP.greaterOrEqual: {
+          case 46 satisfies typeof OP.greaterOrEqual: {
             const right = stack[--height] as Integer
             stack[height - 1] = (stack[height - 1] as Integer) >= right
             break
           }
-          case OP.abort:
+          case 47 satisfies typeof OP.abort:
             throw new MoveAbort(BigInt(stack[height - 1] as Integer))
-          case OP.abortWithText:
+          case 48 satisfies typeof OP.abortWithText:
             throw abortWithText(stack[height - 2] as Integer, stack[height - 1] as ByteVector)
-          case OP.exists:
-          case OP.borrowGlobal:
-          case OP.moveFrom:
-          case OP.moveTo: {
+          case 49 satisfies typeof OP.exists:
+          case 50 satisfies typeof OP.borrowGlobal:
+          case 51 satisfies typeof OP.moveFrom:
+          case 52 satisfies typeof OP.moveTo: {
             meter.instructions += counted - fuel
             counted = fuel
             meter.mark()
@@ -731,7 +745,7 @@ export class Machine {
             }
             break
           }
-          case OP.packVector: {
+          case 53 satisfies typeof OP.packVector: {
             if (callee.checked[a[at]!] !== run) {
               meter.instructions += counted - fuel
               counted = fuel
@@ -755,12 +769,12 @@ export class Machine {
             height = first + 1
             break
           }
-          case OP.vectorLength: {
+          case 54 satisfies typeof OP.vectorLength: {
             const vector = readReference(stack[height - 1]!)
             stack[height - 1] = vector instanceof ByteVector ? vector.length : (vector as VectorValue).items.length
             break
           }
-          case OP.borrowElement: {
+          case 55 satisfies typeof OP.borrowElement: {
             const index = stack[--height]!
             const reference = stack[height - 1] as Reference
             const vector = readReference(reference)
@@ -774,7 +788,7 @@ export class Machine {
             }
             break
           }
-          case OP.pushBack: {
+          case 56 satisfies typeof OP.pushBack: {
             height -= 2
             const vector = readReference(stack[height]!)
             if (vector instanceof ByteVector) {
@@ -792,14 +806,14 @@ export class Machine {
             }
             break
           }
-          case OP.popBack: {
+          case 57 satisfies typeof OP.popBack: {
             const vector = readReference(stack[height - 1]!)
             const popped = vector instanceof ByteVector ? vector.pop() : (vector as VectorValue).items.pop()
             if (popped === undefined) throw vectorFault(VECTOR_FAULT.popOfEmpty)
             stack[height - 1] = popped
             break
           }
-          case OP.unpackVector: {
+          case 58 satisfies typeof OP.unpackVector: {
             const vector = stack[height - 1]!
             const { length } = vector instanceof ByteVector ? vector : (vector as VectorValue).items
             if (length !== a[at]!) throw vectorFault(VECTOR_FAULT.wrongLength)
@@ -807,11 +821,11 @@ export class Machine {
             height = unpack(stack, height, items, length)
             break
           }
-          case OP.swap:
+          case 59 satisfies typeof OP.swap:
             height -= 3
             swap(readReference(stack[height]!), stack[height + 1]!, stack[height + 2]!)
             break
-          case OP.packClosure: {
+          case 60 satisfies typeof OP.packClosure: {
             meter.instructions += counted - fuel
             counted = fuel
             meter.mark()
@@ -953,6 +967,11 @@ function abortWithText(code: Integer, text: ByteVector): VmFault | MoveAbort {
   if (text.length > MAX_ABORT_TEXT) return new VmFault(STATUS.ABORT_MESSAGE_LIMIT_EXCEEDED)
   const decoded = decodeUtf8(text.view())
   return decoded === undefined ? new VmFault(STATUS.INVALID_ABORT_MESSAGE) : new MoveAbort(BigInt(code), decoded)
+}
+
+/** Whether an integer is from 0 to 2^31 - 1. */
+function isShort(value: Integer): value is number {
+  return typeof value === 'number' && (value | 0) === value && value >= 0
 }
 
 function placeOf({ module, loaded }: FunctionInstance, codeOffset: number): FaultPlace {

@@ -187,9 +187,10 @@ export class NativeCall implements NativeContext {
     return this.#parts.world.types.struct(address, module, name, typeArguments)
   }
 
-  extension<T>({ name, create }: NativeExtension<T>): T {
-    if (!this.#extensions.has(name)) this.#extensions.set(name, create())
-    return this.#extensions.get(name) as T
+  extension<T>({ name, create, outlivesRun }: NativeExtension<T>): T {
+    const extensions = outlivesRun ? this.#parts.world.extensions : this.#extensions
+    if (!extensions.has(name)) extensions.set(name, create())
+    return extensions.get(name) as T
   }
 
   get computesElsewhere(): boolean {

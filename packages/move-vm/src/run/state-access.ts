@@ -2,6 +2,7 @@ import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import type { Meter } from '../budget/meter.js'
 import { LackingKeys } from '../faults/vm-fault.js'
 import { NOT_LOADED, type TraceRead, type ViewState } from '../state/view-state.js'
+import { KeySet } from './key-set.js'
 
 /** A key, and its hex digits. */
 export interface NamedKey {
@@ -16,7 +17,7 @@ export class StateAccess {
   readonly #state: ViewState
   readonly #meter: Meter
   readonly #traceRead: TraceRead | undefined
-  readonly #counted = new Set<string>()
+  readonly #counted = new KeySet()
   /** Names the code of the state: see `ViewState.revision`. */
   readonly revision: string | symbol | undefined
 
@@ -34,7 +35,7 @@ export class StateAccess {
   read(key: Uint8Array): Uint8Array | undefined {
     const value = this.#state.read(key)
     if (value === NOT_LOADED) throw new LackingKeys([key])
-    if (this.#isNew(key, bytesToHexDigits(key), 'value')) this.#meter.chargeRead(value?.length ?? 0)
+    if (this.#isNew(key, undefined, 'value')) this.#meter.chargeRead(value?.length ?? 0)
     return value
   }
 
@@ -45,18 +46,18 @@ export class StateAccess {
   readForEnvironment(key: NamedKey): Uint8Array | undefined {
     const value = this.#state.read(key.bytes)
     if (value === NOT_LOADED) throw new LackingKeys([key.bytes])
-    this.useForEnvironment(key)
+    this.#isNew(key.bytes, key, 'code')
     return value
   }
 
-  /** Reports the use of a key with a known value; `readForEnvironment` also reads it. */
-  useForEnvironment({ bytes, text }: NamedKey): void {
-    this.#isNew(bytes, text, 'code')
+  /** Reports the use of the keys of settings with known values. */
+  useEnvironment(keys: readonly NamedKey[]): void {
+    for (const key of keys) this.#isNew(key.bytes, key, 'code')
   }
 
   /** Reports the use of a module. The run calls it with each module once. */
-  useModule({ bytes, text }: NamedKey): void {
-    if (this.#traceRead) this.#isNew(bytes, text, 'code')
+  useModule(key: NamedKey): void {
+    if (this.#traceRead) this.#isNew(key.bytes, key, 'code')
   }
 
   /**
@@ -103,10 +104,10 @@ export class StateAccess {
     return new LackingKeys([...keys.values()])
   }
 
-  #isNew(key: Uint8Array, text: string, kind: 'code' | 'value'): boolean {
-    if (this.#counted.has(text)) return false
-    this.#counted.add(text)
-    this.#traceRead?.(key, text, kind)
+  #isNew(key: Uint8Array, named: NamedKey | undefined, kind: 'code' | 'value'): boolean {
+    if (this.#counted.has(key)) return false
+    this.#counted.add(key)
+    this.#traceRead?.(key, named?.text ?? bytesToHexDigits(key), kind)
     return true
   }
 }

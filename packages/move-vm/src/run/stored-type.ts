@@ -1,5 +1,5 @@
 import { ByteWriter } from '@ledger-state/core'
-import { allocateBytes, bytesToHexDigits, writeHexBytes } from '@ledger-state/core/bytes'
+import { allocateBytes, writeHexBytes } from '@ledger-state/core/bytes'
 import {
   resourceGroupKey,
   resourceKey,
@@ -20,8 +20,8 @@ const NO_ADDRESS = new Uint8Array(32)
 export interface StoredType {
   /** Canonical text of the type. */
   readonly text: string
-  /** Hex digits of the tag of the type, by which groups name their members. */
-  readonly member: string
+  /** BCS of the tag of the type, by which groups name their members. */
+  readonly member: Uint8Array
   /** Canonical text of the group that the type is a member of. */
   readonly group: string | undefined
   /** The key of the resource, or of its group, at address zero. */
@@ -45,10 +45,10 @@ export function storedTypeOf(tag: StructTag, group: StructTag | undefined): Stor
   }
 }
 
-function memberNameOf(tag: StructTag): string {
+function memberNameOf(tag: StructTag): Uint8Array {
   const writer = new ByteWriter()
   writeStructTag(writer, tag)
-  return bytesToHexDigits(writer.toBytes())
+  return writer.toBytes()
 }
 
 /** The state key of a resource, or of its group, at an address of 64 hex digits. */

@@ -11,6 +11,7 @@ import { STATUS } from '../faults/status.js'
 import { VmFault } from '../faults/vm-fault.js'
 import type { OpenType, StructName } from '../load/open-type.js'
 import type { StructType, Type } from '../types/type.js'
+import { areSameBytes } from './same-bytes.js'
 
 const MAX_TYPE_SIZE = 128
 const MAX_TYPE_DEPTH = 20
@@ -24,12 +25,18 @@ export interface WorldStructName {
   readonly address: string
   readonly module: string
   readonly name: string
+  /** The 32 bytes of the address. */
+  readonly addressBytes: Uint8Array
+  /** The type without type arguments, once it is made. */
+  plain: StructType | undefined
 }
 
 /** The types of a world. Equal types are one object. Their keys are numbers, however long their names are. */
 export class TypeTable {
   readonly #types = new Map<string, Type>()
   readonly #names = new Map<string, WorldStructName>()
+  /** The last name that was made for each name of a struct, whatever its module. */
+  readonly #lastNames = new Map<string, WorldStructName>()
   /** Names of the world by names of its modules. */
   readonly #openNames = new Map<StructName, WorldStructName>()
   readonly #tags = new Map<Type, TypeTag>()
@@ -63,9 +70,17 @@ export class TypeTable {
     const key = `${address}::${module}::${name}`
     const known = this.#names.get(key)
     if (known) return known
-    const made = { id: this.#names.size, address, module, name }
+    const made = { id: this.#names.size, address, module, name, addressBytes: hexToBytes(address), plain: undefined }
     this.#names.set(key, made)
+    this.#lastNames.set(name, made)
     return made
+  }
+
+  /** The name of a struct as a tag has it. For a known name, no text is made. */
+  #nameOfTag({ address, module, name }: StructTag): WorldStructName {
+    const known = this.#lastNames.get(name)
+    if (known && known.module === module && areSameBytes(known.addressBytes, address)) return known
+    return this.#nameOf(bytesToHexDigits(address), module, name)
   }
 
   /** The one object for a name that code of a module has. */
@@ -78,6 +93,12 @@ export class TypeTable {
   }
 
   #struct(struct: WorldStructName, typeArguments: readonly Type[]): StructType {
+    if (typeArguments.length > 0) return this.#makeStruct(struct, typeArguments)
+    struct.plain ??= this.#makeStruct(struct, typeArguments)
+    return struct.plain
+  }
+
+  #makeStruct(struct: WorldStructName, typeArguments: readonly Type[]): StructType {
     return this.#intern(`s${struct.id}<${ids(typeArguments)}`, (id) => ({
       id,
       kind: 'struct',
@@ -156,13 +177,8 @@ export class TypeTable {
       case 'vector':
         return this.vector(this.ofTag(tag.element))
       case 'struct': {
-        const { address, module, name, typeArguments } = tag
-        return this.struct(
-          bytesToHexDigits(address),
-          module,
-          name,
-          typeArguments.map((one) => this.ofTag(one)),
-        )
+        const typeArguments = tag.typeArguments.map((one) => this.ofTag(one))
+        return this.#struct(this.#nameOfTag(tag), typeArguments)
       }
       case 'function':
         return this.function(all(tag.parameters), all(tag.results), tag.abilities)

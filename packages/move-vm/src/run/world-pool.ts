@@ -20,8 +20,8 @@ export class WorldPool {
   }
 
   /** A world that is not in `tried`; a new one if there is none. */
-  take(tried: ReadonlySet<World>): World {
-    const at = this.#idle.findIndex((world) => !tried.has(world))
+  take(tried: readonly World[]): World {
+    const at = this.#idle.findIndex((world) => !tried.includes(world))
     return at < 0 ? new World(this.#cache, this.#natives) : this.#idle.splice(at, 1)[0]!
   }
 

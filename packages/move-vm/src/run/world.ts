@@ -17,8 +17,9 @@ import { compareDeclaration } from '../natives/native-declaration.js'
 import { withOpaqueResults } from '../natives/opaque-results.js'
 import { type StructType, TYPE_BYTES, TYPE_PART_BYTES, TYPE_WORK, type Type } from '../types/type.js'
 import { type ChainSettings, readEnvironment } from './environment.js'
-import { FunctionInstance, type LinkedFunction, ModuleInstance } from './instances.js'
+import { FunctionInstance, type LinkedFunction, ModuleInstance, type SignatureTypes } from './instances.js'
 import { LayoutTables } from './layout-tables.js'
+import { areSameBytes } from './same-bytes.js'
 import { areSameLists } from './same-types.js'
 import type { NamedKey, StateAccess } from './state-access.js'
 import { expectShortNames, type StoredType, storedTypeOf } from './stored-type.js'
@@ -51,9 +52,13 @@ export class StaleWorld {}
 export class World {
   readonly types = new TypeTable()
   readonly layouts = new LayoutTables()
+  /** State of the extensions that outlive a run, by name. */
+  readonly extensions = new Map<string, unknown>()
   readonly #cache: LoadedModuleCache
   readonly #natives: ReadonlyMap<string, Native>
   readonly #modules = new Map<string, ModuleInstance>()
+  /** The last module that was loaded with each name, whatever its address. */
+  readonly #modulesByName = new Map<string, ModuleInstance>()
   #functions = 0
   /** Heap bytes of all modules; undefined if they have to be counted again. */
   #heapBytes: number | undefined
@@ -103,7 +108,7 @@ export class World {
    */
   environment(alsoNeeded: () => readonly Uint8Array[]): ChainSettings {
     const known = this.#environment
-    if (known) for (const key of known.keys) this.#state.useForEnvironment(key)
+    if (known) this.#state.useEnvironment(known.keys)
     this.#environment ??= readEnvironment(this.#state, alsoNeeded)
     return this.#environment
   }
@@ -135,6 +140,12 @@ export class World {
     return this.#user!.state
   }
 
+  /** The name of a module as a call has it. For a module that was loaded, no text is made. */
+  nameOf(address: Uint8Array, module: string): ModuleName {
+    const known = this.#modulesByName.get(module)
+    return known && areSameBytes(known.address, address) ? known.name : moduleNameOf(bytesToHexDigits(address), module)
+  }
+
   /** Whether the run has used a module. */
   isVisited(key: string): boolean {
     return this.#modules.get(key)?.run === this.run
@@ -158,6 +169,7 @@ export class World {
     const instance = new ModuleInstance(loaded, key)
     this.#begin(instance)
     this.#modules.set(name.key, instance)
+    this.#modulesByName.set(name.name, instance)
     this.#heapBytes = undefined
     return instance
   }
@@ -396,11 +408,48 @@ export class World {
    */
   signatureTypes(instance: FunctionInstance, tokens: readonly SignatureToken[]): readonly Type[] {
     const types = this.openTypes(instance.module, tokens)
-    let size = 0
-    for (const type of types) size += type.size
+    this.#chargeSignature(sizeOf(types))
+    return this.instantiateAll(instance, types)
+  }
+
+  #chargeSignature(size: number): void {
     this.meter.chargeInstructions(TYPE_WORK * size)
     this.meter.chargeBytes((TYPE_BYTES + TYPE_PART_BYTES) * size)
-    return this.instantiateAll(instance, types)
+  }
+
+  /**
+   * Types of the parameters of a function, as `signatureTypes` makes and charges them.
+   * @throws VmFault
+   */
+  parameterTypes(instance: FunctionInstance): readonly Type[] {
+    instance.parameterTypes = this.#knownTypes(instance, instance.definition.parameters, instance.parameterTypes)
+    return instance.parameterTypes.types
+  }
+
+  /**
+   * Types of the results of a function, as `signatureTypes` makes and charges them.
+   * @throws VmFault
+   */
+  resultTypes(instance: FunctionInstance): readonly Type[] {
+    instance.resultTypes = this.#knownTypes(instance, instance.definition.results, instance.resultTypes)
+    return instance.resultTypes.types
+  }
+
+  #knownTypes(
+    instance: FunctionInstance,
+    tokens: readonly SignatureToken[],
+    known: SignatureTypes | undefined,
+  ): SignatureTypes {
+    if (known) {
+      this.meter.chargeInstructions(known.tokenCount)
+      this.#chargeSignature(known.size)
+      return known
+    }
+    const open = this.openTypes(instance.module, tokens)
+    const size = sizeOf(open)
+    this.#chargeSignature(size)
+    const tokenCount = instance.module.loaded.types.sizeOfAll(tokens)
+    return { types: this.instantiateAll(instance, open), tokenCount, size }
   }
 
   /**
@@ -500,6 +549,12 @@ export class World {
 }
 
 const NO_TYPES: readonly Type[] = []
+
+function sizeOf(types: readonly OpenType[]): number {
+  let size = 0
+  for (const type of types) size += type.size
+  return size
+}
 
 /** Whether type arguments with some abilities have all that a function asks for. */
 function hasConstraints(given: readonly number[], asked: readonly number[]): boolean {

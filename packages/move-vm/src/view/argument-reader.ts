@@ -86,6 +86,8 @@ export function isPlainArgument({ kind }: Type): boolean {
 
 /** Decodes an argument of a plain type. @throws VmFault */
 export function readPlainArgument(type: Type, bytes: Uint8Array): Value {
+  const short = readShortInteger(type, bytes)
+  if (short !== undefined) return short
   const reader = new ByteReader(bytes)
   try {
     const value = readPlain(type, reader)
@@ -95,6 +97,13 @@ export function readPlainArgument(type: Type, bytes: Uint8Array): Value {
     if (isLedgerStateError(error, 'invalid_bcs')) throw undecodable()
     throw error
   }
+}
+
+/** A `u64` below 2^48, the most common argument, without a reader; undefined for all others. */
+function readShortInteger({ kind }: Type, bytes: Uint8Array): number | undefined {
+  if (kind !== 'u64' || bytes.length !== 8 || bytes[6] !== 0 || bytes[7] !== 0) return undefined
+  const low = bytes[0]! | (bytes[1]! << 8) | (bytes[2]! << 16) | (bytes[3]! << 24)
+  return (low >>> 0) + (bytes[4]! | (bytes[5]! << 8)) * 0x1_0000_0000
 }
 
 function readPlain({ kind }: Type, reader: ByteReader): Value {
@@ -273,7 +282,7 @@ export class ArgumentReader {
     const { callee, parameters } = yield* this.#attempt(() => {
       const module = world.module(moduleNameOf(type.address, type.module))
       const callee = world.function(module, constructorName, type.typeArguments)
-      return { callee, parameters: world.signatureTypes(callee, callee.definition.parameters) }
+      return { callee, parameters: world.parameterTypes(callee) }
     })
     const args = new Parts()
     for (const parameter of parameters) args.push(yield* this.#part(parameter, { bytes: copied.bytes }))

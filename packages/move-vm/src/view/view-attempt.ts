@@ -1,4 +1,3 @@
-import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import { moduleKey, type TypeTag } from '@ledger-state/type-tag'
 import { Meter } from '../budget/meter.js'
 import { DEFAULT_BUDGET } from '../budget/view-budget.js'
@@ -100,7 +99,7 @@ export class ViewAttempt {
     this.#serialized = new SlicedWorks(this.#meter)
     this.#state = new StateAccess(state, this.#meter, options.traceRead)
     this.#world = world
-    this.#moduleName = moduleNameOf(bytesToHexDigits(call.address), call.module)
+    this.#moduleName = world.nameOf(call.address, call.module)
     world.begin({ state: this.#state, meter: this.#meter })
   }
 
@@ -212,8 +211,8 @@ export class ViewAttempt {
     if (definition!.parameters.length !== call.arguments.length) throw invalidSignature()
     return {
       instance,
-      parameters: world.signatureTypes(instance, definition!.parameters),
-      results: world.signatureTypes(instance, definition!.results),
+      parameters: world.parameterTypes(instance),
+      results: world.resultTypes(instance),
     }
   }
 

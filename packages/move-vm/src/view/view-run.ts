@@ -3,11 +3,13 @@ import type { WorldPool } from '../run/world-pool.js'
 import { ViewAttempt, type ViewParts } from './view-attempt.js'
 import type { ViewOutcome, ViewProgress, ViewRun } from './view-call.js'
 
+const NO_WORLDS: readonly World[] = []
+
 /** A view. It starts over if the world that it was given has other modules than its state. */
 export class ViewExecution implements ViewRun {
   readonly #parts: ViewParts
   readonly #pool: WorldPool
-  readonly #tried = new Set<World>()
+  #tried: readonly World[] = NO_WORLDS
   #world: World
   #attempt: ViewAttempt
   #outcome: ViewOutcome | undefined
@@ -43,7 +45,7 @@ export class ViewExecution implements ViewRun {
         return this.#attempt.advance(instructions)
       } catch (error) {
         if (!(error instanceof StaleWorld)) throw error
-        this.#tried.add(this.#world)
+        this.#tried = [...this.#tried, this.#world]
         const next = this.#pool.take(this.#tried)
         this.#pool.giveBack(this.#world)
         this.#world = next

@@ -1,0 +1,20 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { KeySet } from './key-set.js'
+
+it('has the keys that were added, by their bytes', () => {
+  const key = fc.uint8Array({ maxLength: 2, max: 7 })
+  fc.assert(
+    fc.property(fc.array(key, { maxLength: 80 }), (keys) => {
+      const set = new KeySet()
+      const oracle = new Set<string>()
+      for (const one of keys) {
+        const text = one.join()
+        expect(set.has(one)).toBe(oracle.has(text))
+        if (!oracle.has(text)) set.add(one)
+        oracle.add(text)
+        expect(set.has(one.slice())).toBe(true)
+      }
+    }),
+  )
+})
