@@ -35,6 +35,8 @@ const STEPS: Readonly<Record<string, readonly string[]>> = {
 const FILES = ['state.mdb', 'write-ahead', 'segment-', '.']
 /** The fast run has a part of them. */
 const NAMES = isSlowRun ? triedSteps() : ['commits', 'merge', 'truncation', 'import']
+/** The threads that the programs start. */
+const THREADS = [new URL('./lmdb/catalog-thread.ts', import.meta.url)]
 const OPTIONS: FaultyWriterRun['options'] = { memtableBytes: 40_000 }
 
 /** The steps that a test tries, or a share of them. */
@@ -50,7 +52,9 @@ describe.skipIf(!hasFaultyDisk())(`a disk whose calls fail (needs gcc; TEST_SEED
 
   beforeAll(async () => {
     faulty = compileFaultyDisk(folder.path)
-    script = await bundledScript(new URL('../testing/disk-faults/faulty-writer.ts', import.meta.url))
+    script = await bundledScript(new URL('../testing/disk-faults/faulty-writer.ts', import.meta.url), {
+      threads: THREADS,
+    })
   })
 
   const start = (writer: FaultyWriterRun, fault?: DiskFault) => faulty.runWith(script, [JSON.stringify(writer)], fault)
@@ -164,6 +168,27 @@ describe.skipIf(!hasFaultyDisk())(`a disk whose calls fail (needs gcc; TEST_SEED
       expect(found.lines).toEqual(isFailed ? ['failed: store_failed', 'durable 29'] : ['durable 29'])
       await expectDurable(found)
     }
+  })
+
+  it('the event loop turns, commits and reads while a sync takes as long as it likes', { timeout }, async () => {
+    const writer = await bundledScript(new URL('../testing/disk-faults/held-writer.ts', import.meta.url), {
+      threads: THREADS,
+    })
+    expect(faulty.runHeld(writer)).toEqual([
+      'first commit: . segment state.mdb write-ahead',
+      'commits: write-ahead',
+      'merge: . segment state.mdb write-ahead',
+      'bulk: . segment state.mdb write-ahead',
+      'levels: . segment state.mdb write-ahead',
+      'prune: state.mdb',
+      'reclaim: . segment state.mdb',
+      'truncation: . state.mdb write-ahead',
+      'flush: state.mdb',
+      'close: state.mdb',
+      'committed and read: 7',
+      'import: . segment state.mdb write-ahead',
+      'done',
+    ])
   })
 
   it('leaves no store behind if the data file is removed at the moment when a reader opens it', async () => {

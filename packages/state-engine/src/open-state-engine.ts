@@ -432,7 +432,7 @@ class LmdbEngine implements StateEngine {
   }
 
   async beginImport(version: bigint, options?: ImportOptions): Promise<StateImport> {
-    return await this.#task(async (writer) => writer.beginImport(version, options))
+    return await this.#task((writer) => writer.beginImport(version, options))
   }
 
   async unfinishedImport(): Promise<UnfinishedImport | undefined> {

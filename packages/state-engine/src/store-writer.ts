@@ -112,7 +112,7 @@ export class StoreWriter {
     return this.#inTurn(() => this.#commits.putMark(mark))
   }
 
-  beginImport(version: bigint, options?: ImportOptions): StateImport {
+  beginImport(version: bigint, options?: ImportOptions): Promise<StateImport> {
     return beginImport(this.#parts, version, options)
   }
 

@@ -43,7 +43,7 @@ function copyOf(segment: Segment, spare?: ArrayBuffer): SegmentCopy {
 
 function flushed(segment: Segment, file: number): { readonly shares: number[]; readonly rows: readonly SegmentRow[] } {
   const shares: number[] = []
-  for (const steps = flushSegment({ path: folder.path, segmentsId: 5n, durability: 'none' }, segment, file); ; ) {
+  for (const steps = flushSegment({ path: folder.path, segmentsId: 5n, isSynced: false }, segment, file); ; ) {
     const { done, value } = steps.next()
     if (done) return { shares, rows: value }
     shares.push(value)

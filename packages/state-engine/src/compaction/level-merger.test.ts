@@ -20,6 +20,7 @@ import { LevelWork } from './level-work.js'
 import { mergeLevel, putMerged } from './merge-level.js'
 import { SegmentNumbers } from './segment-numbers.js'
 import { SharedProgress } from './shared-progress.js'
+import { unsyncedFiles } from './write-segments.js'
 
 const folder = temporaryFolder()
 const FILES = 10
@@ -63,7 +64,6 @@ function mergerWith(parts: Partial<LevelParts> = {}): LevelMerger {
     atFailpoint: () => {},
     isPart: false,
     transact: async (work) => runTransaction(store.root, 'none', work),
-    syncStore: async () => {},
     freeBytes: () => Number.POSITIVE_INFINITY,
     ...parts,
   })
@@ -146,13 +146,18 @@ it('a merge that finds damage leaves everything as it is, and no other begins', 
   await expectAllRight()
 })
 
-it('a merge whose transaction or sync fails keeps the files that the store may name', async () => {
+it('a merge whose transaction fails, even if it is on disk, keeps the files that the store may name', async () => {
   const full = async () => {
     throw new LedgerStateError('store_full', 'the disk is full')
   }
   await mergerWith({ transact: full }).settled()
   expect(filesOfRows().length).toBe(FILES)
-  const merger = mergerWith({ syncStore: full })
+  const merger = mergerWith({
+    transact: async (work) => {
+      runTransaction(store.root, 'none', work)
+      return await full()
+    },
+  })
   await merger.settled()
   expect(filesOfRows().length).toBe(1)
   const present = new Set(listSegments(folder.path))
@@ -181,7 +186,7 @@ it('a final level is patched, and compressed if that is wanted, and reads the sa
   const inputs = listSegmentRows(store)
   const sizes = (['none', 'deflate'] as const).map((codec, at) => {
     const merge = { inputs, level: 2, floor: undefined, file: 900 + at, codec }
-    for (const steps = mergeLevel(store, merge); ; ) {
+    for (const steps = mergeLevel(unsyncedFiles(store), merge); ; ) {
       const { done, value } = steps.next()
       if (!done) continue
       expect(value.dropped).toBe(0)
@@ -289,7 +294,7 @@ it('runs long merges in the thread, and leaves no file if it is stopped', async 
 
 it('a merge into a low level goes before one into a higher level that began earlier', async () => {
   const inputs = listSegmentRows(store)
-  const work = new LevelWork(store, new SharedProgress())
+  const work = new LevelWork(unsyncedFiles(store), new SharedProgress())
   const ended: number[] = []
   const run = async (level: number, files: typeof inputs) => {
     await work.run({ inputs: files, level, floor: undefined, file: 900 + level, codec: 'none' })

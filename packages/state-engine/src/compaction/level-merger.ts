@@ -24,6 +24,7 @@ import { createMergeThread, type LevelThread } from './merge-threads.js'
 import { filesOfWindow, mergeWindow } from './merge-window.js'
 import type { SegmentNumbers } from './segment-numbers.js'
 import { SharedProgress } from './shared-progress.js'
+import { syncSegments, unsyncedFiles } from './write-segments.js'
 
 export interface LevelParts {
   readonly store: LmdbStore
@@ -35,8 +36,6 @@ export interface LevelParts {
   readonly isPart: boolean
   /** Runs work in a write transaction. */
   transact(work: () => boolean): Promise<boolean>
-  /** Makes all transactions so far durable. */
-  syncStore(): Promise<void>
   /** Free bytes of the disk of a path. */
   freeBytes(path: string): number
 }
@@ -79,7 +78,7 @@ export class LevelMerger {
 
   constructor(parts: LevelParts) {
     this.#parts = parts
-    this.#work = new LevelWork(parts.store, this.#progress)
+    this.#work = new LevelWork(unsyncedFiles(parts.store), this.#progress)
     this.#thread = createMergeThread('level-thread', parts.store, this.#progress)
   }
 
@@ -134,7 +133,7 @@ export class LevelMerger {
    * @throws `store_corrupt`; `store_full` if the disk has no room for the output in addition to the files
    */
   async reclaim(): Promise<void> {
-    const { store, builder, numbers, obsolete, freeBytes, transact, syncStore } = this.#parts
+    const { store, builder, numbers, obsolete, freeBytes, transact } = this.#parts
     await this.settled()
     const { rows: inputs, oldestVersion: floor } = this.#read()
     if (this.#isStopped || inputs.length === 0 || floor === undefined || floor < 0n) return
@@ -143,14 +142,14 @@ export class LevelMerger {
     const codec = codecOfLevel(FINAL_LEVEL, storeBytes, store.compress)
     const file = numbers.take(filesOfWindow(inputs))
     const rows = await withStoreErrorsAsync(store.path, () =>
-      this.#inSteps(mergeWindow(store, { inputs, floor, file, codec })),
+      this.#inSteps(mergeWindow(unsyncedFiles(store), { inputs, floor, file, codec })),
     )
+    await syncSegments(store, rows ?? [])
     const isPut = rows !== undefined && (await transact(() => putMerged(store, builder, { inputs }, rows)))
     if (!isPut) {
       await obsolete.remove((rows ?? []).map(({ file: unused }) => unused))
       return
     }
-    await syncStore()
     await obsolete.remove(inputs.map(({ file: old }) => old))
   }
 
@@ -282,7 +281,7 @@ export class LevelMerger {
   }
 
   async #merge(merge: LevelMerge): Promise<void> {
-    const { store, builder, obsolete, atFailpoint, transact, syncStore } = this.#parts
+    const { store, builder, obsolete, atFailpoint, transact } = this.#parts
     atFailpoint('level: began')
     const output = await this.#write(merge)
     atFailpoint('level: file written')
@@ -300,7 +299,6 @@ export class LevelMerger {
       return
     }
     this.#dropped += output.dropped
-    await syncStore()
     atFailpoint('level: done')
     await obsolete.remove(merge.inputs.map(({ file }) => file))
     atFailpoint('level: files removed')
@@ -311,7 +309,9 @@ export class LevelMerger {
     const { store } = this.#parts
     const bytes = merge.inputs.reduce((sum, { payloadBytes }) => sum + payloadBytes, 0)
     if (this.#thread && bytes >= LEAST_THREAD_BYTES) return await this.#thread.run(merge)
-    return await withStoreErrorsAsync(store.path, () => this.#work.run(merge))
+    const merged = await withStoreErrorsAsync(store.path, () => this.#work.run(merge))
+    await syncSegments(store, merged?.rows ?? [])
+    return merged
   }
 }
 

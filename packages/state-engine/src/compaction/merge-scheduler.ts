@@ -12,6 +12,7 @@ import { LevelMerger } from './level-merger.js'
 import { createMergeThread, type FlushThread } from './merge-threads.js'
 import type { SegmentNumbers } from './segment-numbers.js'
 import { SharedProgress } from './shared-progress.js'
+import { syncSegments, unsyncedFiles } from './write-segments.js'
 
 /** Size of the smallest segment that a thread writes: smaller ones take few steps on the event loop. */
 const LEAST_THREAD_BYTES = 2 ** 20
@@ -37,8 +38,6 @@ export interface MergeParts {
   readonly isPart: boolean
   /** Runs work in a write transaction. Returns its result. */
   transact(work: () => boolean): Promise<boolean>
-  /** Makes all transactions so far durable. */
-  syncStore(): Promise<void>
   /** Called when the segments of all WAL files below a number are in segment files. */
   onMerged(fileNumber: number): Promise<void>
 }
@@ -166,7 +165,7 @@ export class MergeScheduler {
 
   /** Writes a segment into files. */
   async #flush(segment: Segment): Promise<void> {
-    const { store, builder, numbers, obsolete, transact, syncStore, onMerged } = this.#parts
+    const { store, builder, numbers, obsolete, transact, onMerged } = this.#parts
     const { fileNumber } = segment
     this.#progress = 0
     const rows = await this.#writeFiles(segment, numbers.take(filesOfFlush(segment)))
@@ -179,7 +178,6 @@ export class MergeScheduler {
       putFlushed(store, builder, segment, rows, fileNumber + 1)
       return true
     })
-    await syncStore()
     await onMerged(fileNumber + 1)
     this.startLevels()
   }
@@ -196,7 +194,10 @@ export class MergeScheduler {
         ended()
       }
     }
-    return await withStoreErrorsAsync(this.#parts.store.path, () => this.#writeHere(segment, file))
+    const { store } = this.#parts
+    const rows = await withStoreErrorsAsync(store.path, () => this.#writeHere(segment, file))
+    await syncSegments(store, rows)
+    return rows
   }
 
   /** The thread writes a copy, because this thread still reads the segment. */
@@ -231,7 +232,7 @@ export class MergeScheduler {
   }
 
   async #writeHere(segment: Segment, file: number): Promise<readonly SegmentRow[]> {
-    for (const steps = flushSegment(this.#parts.store, segment, file); ; ) {
+    for (const steps = flushSegment(unsyncedFiles(this.#parts.store), segment, file); ; ) {
       const { done, value } = steps.next()
       if (done) return value
       await this.#pause(value)

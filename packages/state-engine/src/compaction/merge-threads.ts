@@ -1,6 +1,7 @@
 import { isMainThread } from 'node:worker_threads'
 import { JobThread, threadModule } from '@ledger-state/core/threads'
 import { storeFailed } from '@ledger-state/engine/authoring'
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { SegmentCopy } from '../memtable/segment.js'
 import type { SegmentRow } from '../records/segment-rows.js'
 import type { LevelMerge, MergedLevel } from './merge-level.js'
@@ -25,6 +26,8 @@ export interface MergeThreadData {
   readonly memory: ProgressMemory
 }
 
+type ThreadStore = Pick<LmdbStore, 'path' | 'segmentsId' | 'durability'>
+
 /** The thread that writes large parts of the memtable into files. */
 export type FlushThread = JobThread<FlushJob, FlushedPart>
 /** The thread that merges segment files. */
@@ -36,22 +39,22 @@ export type LevelThread = JobThread<LevelMerge, MergedLevel | undefined>
  */
 export function createMergeThread(
   name: 'compaction-thread',
-  facts: FileFacts,
+  store: ThreadStore,
   progress: SharedProgress,
 ): FlushThread | undefined
 export function createMergeThread(
   name: 'level-thread',
-  facts: FileFacts,
+  store: ThreadStore,
   progress: SharedProgress,
 ): LevelThread | undefined
 export function createMergeThread(
   name: string,
-  { path, segmentsId, durability }: FileFacts,
+  { path, segmentsId, durability }: ThreadStore,
   { memory }: SharedProgress,
 ): JobThread<unknown, unknown> | undefined {
   const module = isMainThread ? threadModule(name, import.meta.url) : undefined
   if (!module) return undefined
-  const workerData: MergeThreadData = { facts: { path, segmentsId, durability }, memory }
+  const workerData: MergeThreadData = { facts: { path, segmentsId, isSynced: durability !== 'none' }, memory }
   return new JobThread(module, {
     workerData,
     toCrash: threadFailed,

@@ -1,11 +1,38 @@
-import { hashSeedOf, type LmdbStore } from '../lmdb/lmdb-store.js'
+import { removeIfPossible, syncFile, syncFolder } from '@ledger-state/core/files'
+import { hashSeedOf, type LmdbStore, withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
 import type { SegmentRow } from '../records/segment-rows.js'
 import type { Codec } from '../segments/codec.js'
 import { segmentPath } from '../segments/segment-names.js'
 import { SegmentWriter, type WrittenSegment } from '../segments/segment-writer.js'
 import { mostFileBytes, type SegmentSink, SplitWriter } from '../segments/split-writer.js'
 
-export type FileFacts = Pick<LmdbStore, 'path' | 'segmentsId' | 'durability'>
+export interface FileFacts extends Pick<LmdbStore, 'path' | 'segmentsId'> {
+  /** Whether files are on disk once they are written. Without it nothing waits for the disk: see `syncSegments`. */
+  readonly isSynced: boolean
+}
+
+/** Facts for files that are written on the event loop. */
+export function unsyncedFiles({ path, segmentsId }: LmdbStore): FileFacts {
+  return { path, segmentsId, isSynced: false }
+}
+
+/**
+ * Makes files durable that were written on the event loop, before a transaction names them. They are removed if that fails.
+ * @throws `store_full`, `store_failed`
+ */
+export async function syncSegments({ path, durability }: LmdbStore, rows: readonly SegmentRow[]): Promise<void> {
+  if (durability === 'none' || rows.length === 0) return
+  const files = rows.map(({ file }) => segmentPath(path, file))
+  await withStoreErrorsAsync(path, async () => {
+    try {
+      for (const file of files) await syncFile(file)
+      await syncFolder(path)
+    } catch (error) {
+      for (const file of files) removeIfPossible(file)
+      throw error
+    }
+  })
+}
 /** What a row says of a segment before it is written. */
 export type SegmentPlace = Pick<SegmentRow, 'firstVersion' | 'lastVersion' | 'level' | 'isBase'>
 
@@ -24,7 +51,7 @@ export function mostFiles(payloadBytes: number, writes: number): number {
  * No file is left if it is interrupted. `put` puts the writes, and returns when all are put.
  */
 export function* writeSegments<Step, T>(
-  { path, segmentsId, durability }: FileFacts,
+  { path, segmentsId, isSynced }: FileFacts,
   place: SegmentPlace & { readonly file: number },
   codec: Codec,
   put: (sink: SegmentSink) => Generator<Step, T>,
@@ -32,7 +59,7 @@ export function* writeSegments<Step, T>(
   const { file, ...versions } = place
   const identity = { storeId: segmentsId, hashSeed: hashSeedOf({ segmentsId }), ...versions }
   const isCompressed = process.env[COMPRESSED_VARIABLE] !== undefined
-  const options = { codec: isCompressed ? 'deflate' : codec, isDurable: durability !== 'none' } as const
+  const options = { codec: isCompressed ? 'deflate' : codec, isDurable: isSynced } as const
   const open = (part: number) => new SegmentWriter(segmentPath(path, file + part), identity, options)
   const writer = new SplitWriter(open, mostFileBytes())
   let isDone = false

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { closeSync, fdatasyncSync, fstatSync, openSync, readSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isPresent, syncFile, syncFileNow } from '@ledger-state/core/files'
 import type { Durability } from './durability.js'
@@ -49,15 +50,12 @@ export class DataFileSync {
       this.#isInDoubt = isNoted
       return
     }
-    this.#withFile((descriptor) => {
-      try {
-        for (const _ of rewrite(descriptor, isNoted ? Number.POSITIVE_INFINITY : META_LENGTH));
-        fdatasyncSync(descriptor)
-      } catch (error) {
-        this.#leaveNote()
-        throw error
-      }
-    })
+    try {
+      rewriteDurablyNow(this.#file, isNoted ? Number.POSITIVE_INFINITY : META_LENGTH)
+    } catch (error) {
+      this.#leaveNote()
+      throw error
+    }
     this.#removeNote()
   }
 
@@ -70,7 +68,7 @@ export class DataFileSync {
     try {
       for (const path of paths) {
         if (!isNoted) syncFileNow(path)
-        else for (const _ of rewriteDurably(path));
+        else rewriteDurablyNow(path)
       }
     } catch (error) {
       this.#leaveNote()
@@ -86,7 +84,7 @@ export class DataFileSync {
     try {
       for (const path of paths) {
         if (!this.#isInDoubt) await syncFile(path)
-        else for (const _ of rewriteDurably(path)) await nextTurn()
+        else await rewriteDurably(path)
       }
     } catch (error) {
       this.doubt()
@@ -99,33 +97,21 @@ export class DataFileSync {
    * Call it when no transaction is under way.
    * @throws errors of the system
    */
-  regainMetaNow(): void {
+  async regainMeta(): Promise<void> {
     if (!this.#isInDoubt || !this.#hasSyncedPages) return
-    this.#withFile((descriptor) => {
-      for (const _ of rewrite(descriptor, META_LENGTH));
-      fdatasyncSync(descriptor)
-    })
+    await rewriteDurably(this.#file, META_LENGTH)
     this.#isInDoubt = false
   }
 
-  /** Same as `regainMetaNow`, and for files without synced pages as well, with turns for other work. */
+  /** Same as `regainMeta`, and for files without synced pages as well. */
   async regain(): Promise<void> {
     if (this.#hasSyncedPages) {
-      this.regainMetaNow()
+      await this.regainMeta()
       return
     }
-    for (const _ of rewriteDurably(this.#file)) await nextTurn()
+    await rewriteDurably(this.#file)
     this.#isInDoubt = false
     this.#removeNote()
-  }
-
-  #withFile(work: (descriptor: number) => void): void {
-    const descriptor = openSync(this.#file, 'r+')
-    try {
-      work(descriptor)
-    } finally {
-      closeSync(descriptor)
-    }
   }
 
   /** The note needs no sync: after a loss of power, the system shows what is on disk. */
@@ -142,11 +128,22 @@ export class DataFileSync {
   }
 }
 
-/** Writes a file again and syncs it, in steps. */
-function* rewriteDurably(path: string): Generator<void> {
+/** Writes the first bytes of a file again, and syncs it, with turns for other work. */
+async function rewriteDurably(path: string, length = Number.POSITIVE_INFINITY): Promise<void> {
+  const handle = await open(path, 'r+')
+  try {
+    for (const _ of rewrite(handle.fd, length)) await nextTurn()
+    await handle.datasync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Same as `rewriteDurably`, at once. */
+function rewriteDurablyNow(path: string, length = Number.POSITIVE_INFINITY): void {
   const descriptor = openSync(path, 'r+')
   try {
-    yield* rewrite(descriptor, Number.POSITIVE_INFINITY)
+    for (const _ of rewrite(descriptor, length));
     fdatasyncSync(descriptor)
   } finally {
     closeSync(descriptor)

@@ -9,6 +9,7 @@ import type { RootDatabase } from 'lmdb'
 import { NUMBERED_KEY_ENCODER, type NumberedKey } from '../bytes/numbered-key.js'
 import { openRecord, RecordBuilder } from '../bytes/record.js'
 import { storeFailedErrors, storeFormat, storeFull, storeMissing, storeReadOnly } from '../errors.js'
+import { ChangeRecorder } from './change-recorder.js'
 import type { Compress } from './compress.js'
 import { isSystemError, toDamage } from './damage-errors.js'
 import { expectSoundFile } from './data-file.js'
@@ -58,6 +59,12 @@ export interface LmdbStore {
   readonly segments: Records
   /** What of the data file is on disk. */
   readonly sync: DataFileSync
+  /** Knows the changes that a transaction makes. */
+  readonly recorder: ChangeRecorder
+  /** The data file. */
+  readonly file: string
+  /** Size of the map, if it was given. */
+  readonly mapBytes: number | undefined
   /** Checks that the data file is still the one that was opened. @throws `store_missing` if it is not */
   expectInPlace(): void
   /**
@@ -123,6 +130,9 @@ export function openLmdbStore({
       if (statSync(file, { throwIfNoEntry: false })?.ino !== found.ino) throw storeMissing.notFound(path)
       const tables = openTables(root, file)
       const sync = new DataFileSync(file, durability)
+      const recorder = new ChangeRecorder()
+      recorder.watch('meta', tables.meta)
+      recorder.watch('segments', tables.segments)
       const known = { table: tables.meta, key: LAYOUT_KEY }
       const showNewerThan = (transaction: ReadTransaction) => showNewer(tables.root, known, transaction)
       const expectInPlace = createPlaceCheck(file)
@@ -133,6 +143,9 @@ export function openLmdbStore({
         verifyReads,
         compress,
         sync,
+        recorder,
+        file,
+        mapBytes,
         expectInPlace,
         showNewer: showNewerThan,
       }
@@ -208,11 +221,32 @@ function createPlaceCheck(file: string): () => void {
   }
 }
 
+export type CatalogTables = Pick<LmdbStore, 'storeId' | 'segmentsId' | 'root' | 'meta' | 'segments'>
+
+/**
+ * Opens the tables of a store that this process has open already.
+ * @throws `store_missing` if the file is another one now
+ */
+export function openCatalogTables(
+  file: string,
+  { storeId, mapBytes }: { readonly storeId: bigint; readonly mapBytes: number | undefined },
+): CatalogTables {
+  const root = openEnvironment(file, { readOnly: false, mapBytes })
+  try {
+    const tables = openTables(root, file)
+    if (tables.storeId !== storeId) throw storeMissing.storeFileGone(file, 'replaced')
+    return tables
+  } catch (error) {
+    void root.close()
+    throw error
+  }
+}
+
 function openTables(
   root: RootDatabase<Buffer, Uint8Array>,
   file: string,
   { create = false, segmentsId }: { readonly create?: boolean; readonly segmentsId?: bigint | undefined } = {},
-): Omit<LmdbStore, 'path' | 'durability' | 'verifyReads' | 'compress' | 'sync' | 'expectInPlace' | 'showNewer'> {
+): CatalogTables {
   const table = <K>(name: string, keyEncoder?: KeyEncoder<K>): Table<K> => {
     const keys = keyEncoder ? { keyEncoder: keyEncoder as never } : { keyEncoding: 'binary' as const }
     const options = { name, encoding: 'binary' as const, create, ...keys }

@@ -1,11 +1,16 @@
 import { storeClosed } from '@ledger-state/engine/authoring'
+import { CatalogCommits } from './catalog-commits.js'
 import type { Durability } from './durability.js'
-import { type LmdbStore, withStoreErrors, withStoreErrorsAsync } from './lmdb-store.js'
-import { runTransaction } from './write-transaction.js'
+import { type LmdbStore, withStoreErrorsAsync } from './lmdb-store.js'
+import { runTransaction, tryTransaction } from './write-transaction.js'
 
-/** Runs the write transactions of the writer of a store. */
+/**
+ * Runs the write transactions of the writer of a store. Those that wait for the disk are committed in another thread: the work
+ * is done here, in a transaction that is undone, and its changes are made there. Nobody else changes the catalog in between.
+ */
 export class StoreTransactions {
   readonly #store: LmdbStore
+  readonly #commits: CatalogCommits
   readonly #onEnd: () => void
   #isTaken = false
   #isClosed = false
@@ -17,6 +22,7 @@ export class StoreTransactions {
    */
   constructor(store: LmdbStore, onEnd: () => void) {
     this.#store = store
+    this.#commits = new CatalogCommits(store)
     this.#onEnd = onEnd
   }
 
@@ -26,11 +32,6 @@ export class StoreTransactions {
    */
   get ofLog(): Durability {
     return this.#store.durability === 'none' ? 'none' : 'full'
-  }
-
-  /** Durability of transactions of merges. A sync follows them. */
-  get ofMerge(): Durability {
-    return this.#store.durability === 'none' ? 'none' : 'ordered'
   }
 
   /**
@@ -60,17 +61,20 @@ export class StoreTransactions {
    * @throws `store_missing`, `store_full`, `store_failed`
    */
   run<T>(durability: Durability, work: () => T): Promise<T> {
-    return this.inTurn(() => this.runNow(durability, work))
+    return this.inTurn(() => this.runInTurn(durability, work))
   }
 
-  /** Does what `run` does, for a caller that has the turn, or if no merge can be under way. */
-  runNow<T>(durability: Durability, work: () => T): T {
-    const { path, root, sync } = this.#store
+  /** Does what `run` does, for a caller that has the turn. */
+  async runInTurn<T>(durability: Durability, work: () => T): Promise<T> {
+    const { path, root, sync, recorder } = this.#store
     this.#store.expectInPlace()
     try {
-      return withStoreErrors(path, () => {
-        sync.regainMetaNow()
-        return runTransaction(root, durability, work)
+      return await withStoreErrorsAsync(path, async () => {
+        await sync.regainMeta()
+        if (durability === 'none' || !(await this.#commits.canCommit())) return runTransaction(root, durability, work)
+        const { result, changes } = recorder.record(() => tryTransaction(root, work))
+        if (changes.length > 0) await this.#commits.commit(durability, changes)
+        return result
       })
     } catch (error) {
       this.#doubt()
@@ -85,6 +89,7 @@ export class StoreTransactions {
     await this.inTurn(() => {
       this.#isClosed = true
     })
+    await this.#commits.close()
   }
 
   /**

@@ -32,6 +32,23 @@ export function runTransaction<T>(root: LmdbEnvironment, durability: Durability,
   }
 }
 
+/** Error with which a transaction is undone that has done its work. */
+class Undo extends Error {}
+
+/** Runs work in a write transaction, and undoes it. Returns the result of the work. */
+export function tryTransaction<T>(root: LmdbEnvironment, work: () => T): T {
+  let result: T
+  try {
+    return runTransaction(root, 'none', () => {
+      result = work()
+      throw new Undo()
+    })
+  } catch (error) {
+    if (error instanceof Undo) return result!
+    throw error
+  }
+}
+
 /** Checks that LMDB accepts transactions: after a fault of the disk it may refuse all of them until the file is opened again. */
 function expectSoundEnvironment(root: LmdbEnvironment): void {
   root.resetReadTxn()

@@ -146,7 +146,7 @@ class Join {
     const { segmentsId } = this.#stores[0]!
     const place = { firstVersion, lastVersion, level, isBase, file: this.#nextFile }
     const steps = writeSegments(
-      { path: folder, segmentsId, durability: 'full' },
+      { path: folder, segmentsId, isSynced: true },
       place,
       codecOfLevel(level, 0, 'always'),
       (sink) => mergeSegments(slices, withoutFirst(sink, unknown), { firstVersion }),

@@ -1,10 +1,12 @@
 import { Buffer } from 'node:buffer'
-import { closeSync, fsyncSync, linkSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, fsync, linkSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { syncFile } from '@ledger-state/core/files'
 import { listSegments, segmentPath } from '../segments/segment-names.js'
 
 const COPIED_AT_ONCE = 2 ** 20
+const sync = promisify(fsync)
 
 /**
  * Keeps segment files for a copy of the store, although merges remove them meanwhile: as links in the folder of the copy, or
@@ -87,7 +89,7 @@ async function copyDurably(from: number, path: string): Promise<void> {
       at += count
       await nextTurn()
     }
-    fsyncSync(to)
+    await sync(to)
   } finally {
     closeSync(to)
   }

@@ -52,9 +52,9 @@ export class TruncationWriter {
     const { ledger, slices } = reads.snapshot()
     const droppedBlocks = countSegmentBlocks(slices, content.truncation.version + 1n, ledger!.latestVersion)
     let removed: readonly number[] = []
-    const truncate = ({ walFile, nextCommit }: FollowingFile) => {
+    const truncate = async ({ walFile, nextCommit }: FollowingFile) => {
       atFailpoint('truncation: file created')
-      transactions.runNow(transactions.ofLog, () => {
+      await transactions.runInTurn(transactions.ofLog, () => {
         removed = truncateSegments(store, builder, { ...content, walFile, nextCommit, droppedBlocks })
         atFailpoint('truncation: before the transaction ends')
       })

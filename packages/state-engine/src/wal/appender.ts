@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { removeIfPossible, syncFile, syncFolder } from '@ledger-state/core/files'
 import { storeFailedErrors } from '../errors.js'
 import type { AtFailpoint, Failpoint } from '../failpoints/failpoints.js'
-import { type LmdbStore, toStoreError, withStoreErrors, withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
+import { type LmdbStore, toStoreError, withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
 import type { Memtable } from '../memtable/memtable.js'
 import { type Checkpoint, type CommitHead, Segment } from '../memtable/segment.js'
 import { allocateSegment, type SegmentMemory } from '../memtable/segment-memory.js'
@@ -99,6 +99,8 @@ export class WalAppender {
   readonly #segmentBytes: number
   readonly #bootId = readBootId()
   #active: ActiveFile | undefined
+  /** The file that follows once the ledger record names it. */
+  #following: { readonly active: ActiveFile; readonly walFile: number; readonly nextCommit: number } | undefined
   /** The segment that was merged last, which nothing reads any more. */
   #merged: Segment | undefined
   #nextCommit: number
@@ -181,9 +183,10 @@ export class WalAppender {
 
   /**
    * Whether a state of LMDB has everything that the memtable does not have any more. A state before the newest may not:
-   * `lmdb/last-transaction.ts`.
+   * `lmdb/last-transaction.ts`. If it is the first one that a bypass made, the memtable changes with it.
    */
   follow({ record }: MergedState): boolean {
+    if (this.#following && record.walFile >= this.#following.walFile) this.#follow()
     return record.walFile >= (this.memtable.segments[0]?.fileNumber ?? 0)
   }
 
@@ -278,40 +281,46 @@ export class WalAppender {
    * @param committed reached when the work is done
    * @throws the error of the work; the next file is then removed
    */
-  async bypass(commits: 0 | 1, committed: Failpoint, work: (following: FollowingFile) => void): Promise<void> {
+  async bypass(commits: 0 | 1, committed: Failpoint, work: (following: FollowingFile) => Promise<void>): Promise<void> {
     this.#expectWhole()
     const { path, sync } = this.#store
-    withStoreErrors(path, () => sync.regainMetaNow())
+    await withStoreErrorsAsync(path, () => sync.regainMeta())
     const nextCommit = this.#nextCommit + commits
     const walFile = (this.#active?.segment.fileNumber ?? 0) + 1
     const active = await this.#create(walFile, nextCommit)
+    this.#following = { active, walFile, nextCommit }
     try {
-      work({ walFile, nextCommit })
+      await work({ walFile, nextCommit })
     } catch (error) {
+      this.#following = undefined
       active.file.close()
-      this.#removeUnnamed(active.file.path)
+      await this.#removeUnnamed(active.file.path)
       throw error
     }
     try {
       this.#atFailpoint(committed)
     } finally {
       // The ledger record names that file, so the next one must not take its number.
-      this.#follow(active, walFile, nextCommit)
+      this.#follow()
     }
     await this.#tryRemoveObsolete()
   }
 
   /** Removes a file after the transaction that was to name it failed, unless the transaction may be on disk after all. */
-  #removeUnnamed(path: string): void {
+  async #removeUnnamed(path: string): Promise<void> {
     try {
-      this.#store.sync.regainMetaNow()
+      await this.#store.sync.regainMeta()
       rmSync(path, { force: true })
     } catch {
       // The file has no commits. The next one with its number replaces it, and so does the next opener.
     }
   }
 
-  #follow(active: ActiveFile, walFile: number, nextCommit: number): void {
+  /** Has the file follow, unless a read has done it already. */
+  #follow(): void {
+    if (!this.#following) return
+    const { active, walFile, nextCommit } = this.#following
+    this.#following = undefined
     const before = this.#active
     this.#active = active
     this.#nextCommit = nextCommit

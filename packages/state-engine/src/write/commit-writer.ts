@@ -4,7 +4,8 @@ import type { CommitOptions, LedgerSummary } from '@ledger-state/engine'
 import { expectLedger, expectMark, validateBatch } from '@ledger-state/engine/authoring'
 import { filesOfFlush, flushSegment, putFlushed } from '../compaction/flush-segment.js'
 import { MergeScheduler } from '../compaction/merge-scheduler.js'
-import { hashSeedOf, withStoreErrors } from '../lmdb/lmdb-store.js'
+import { syncSegments, unsyncedFiles } from '../compaction/write-segments.js'
+import { hashSeedOf, withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
 import { KeyHash } from '../memtable/key-hash.js'
 import { NONE, Segment } from '../memtable/segment.js'
 import { newestInSlices } from '../read/segment-slices.js'
@@ -59,14 +60,11 @@ export class CommitWriter {
       isPart,
       memtable: log.memtable,
       transact: (work) =>
-        transactions.run(transactions.ofMerge, () => {
+        transactions.run(transactions.ofLog, () => {
           const isDone = work()
           atFailpoint('merge: before the transaction ends')
           return isDone
         }),
-      syncStore: async () => {
-        if (store.durability !== 'none') await transactions.sync()
-      },
       onMerged: (fileNumber) => this.#dropMerged(fileNumber),
     })
   }
@@ -201,29 +199,30 @@ export class CommitWriter {
     await this.merges.keepPaceOfLevels(payloadLength(content))
     this.#parts.expectOpen()
     if (log.segment) await this.mergeAll()
-    const mergeAtOnce = ({ walFile, nextCommit }: FollowingFile) => {
+    const mergeAtOnce = async ({ walFile, nextCommit }: FollowingFile) => {
       atFailpoint('bulk: file created')
       const { hash } = log.memtable
       const segment = new Segment(0, hash)
       segment.reserve(payloadLength(content))
       segment.head = putCommit(segment, hash, { ...content, number: nextCommit - 1 }, (key) => this.#isInFiles(key))
-      this.#flushAtOnce(segment, walFile, ledger)
+      await this.#flushAtOnce(segment, walFile, ledger)
     }
     await transactions.inTurn(() => log.bypass(1, 'bulk: committed', mergeAtOnce))
   }
 
   /** Writes a segment into files, and makes it a part of the store. */
-  #flushAtOnce(segment: Segment, walFile: number, ledger: LedgerSummary | undefined): void {
+  async #flushAtOnce(segment: Segment, walFile: number, ledger: LedgerSummary | undefined): Promise<void> {
     const { store, builder, numbers, transactions, atFailpoint } = this.#parts
     const file = numbers.take(filesOfFlush(segment))
-    const rows = withStoreErrors(store.path, () => {
-      for (const steps = flushSegment(store, segment, file); ; ) {
+    const rows = await withStoreErrorsAsync(store.path, async () => {
+      for (const steps = flushSegment(unsyncedFiles(store), segment, file); ; await nextTurn()) {
         const { done, value } = steps.next()
         if (done) return value
       }
     })
+    await syncSegments(store, rows)
     // If the transaction fails, the files stay: it may be on disk all the same. The next writer removes what is not named.
-    transactions.runNow(transactions.ofLog, () => {
+    await transactions.runInTurn(transactions.ofLog, () => {
       if (!ledger) dropUnfinishedImport(store)
       putFlushed(store, builder, segment, rows, walFile)
       atFailpoint('bulk: before the transaction ends')

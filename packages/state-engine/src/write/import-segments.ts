@@ -64,7 +64,7 @@ function writeFile(
   const firstVersion = entries.reduce((least, entry) => (entry.version < least ? entry.version : least), version)
   const place = { firstVersion, lastVersion: version, level: 0, isBase: true }
   const identity = { storeId: store.segmentsId, hashSeed: hashSeedOf(store), ...place }
-  const writer = new SegmentWriter(segmentPath(store.path, file), identity, { isDurable: store.durability !== 'none' })
+  const writer = new SegmentWriter(segmentPath(store.path, file), identity, { isDurable: false })
   try {
     if (block) writer.addBlock({ firstVersion: version, block })
     for (const { key, version: written, value, annotation } of entries) {

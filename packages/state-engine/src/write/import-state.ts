@@ -8,6 +8,7 @@ import {
   validateImportBase,
   validateImportPart,
 } from '@ledger-state/engine/authoring'
+import { syncSegments } from '../compaction/write-segments.js'
 import { LEDGER_KEY, type LmdbStore, withStoreErrors, withSystemErrorsAsync } from '../lmdb/lmdb-store.js'
 import { SegmentFiles } from '../read/segment-slices.js'
 import {
@@ -29,14 +30,20 @@ import type { WriterParts } from './writer-parts.js'
 const NOTHING: ImportCounts = { entries: 0, payloadBytes: 0 }
 
 /** Begins an import, or resumes one. @throws `store_not_empty`, `invalid_argument` */
-export function beginImport(parts: WriterParts, version: bigint, options: ImportOptions = {}): StateImport {
+export async function beginImport(
+  parts: WriterParts,
+  version: bigint,
+  options: ImportOptions = {},
+): Promise<StateImport> {
   expectU64('the version of the import', version)
   expectObject('the options of the import', options)
   const { store, builder, transactions } = parts
   let left: ImportRecord | undefined
   let isDropped = false
   parts.expectOpen()
-  transactions.runNow(store.durability, () => {
+  const begin = () => {
+    left = undefined
+    isDropped = false
     if (store.meta.getBinary(LEDGER_KEY)) throw importNeedsEmptyStore()
     left = getImportRecord(store)
     if (left && (!options.resume || left.version !== version)) {
@@ -45,8 +52,11 @@ export function beginImport(parts: WriterParts, version: bigint, options: Import
       left = undefined
     }
     if (!left) putImportRecord(store, builder, { version, counts: NOTHING, mark: undefined })
+  }
+  await transactions.inTurn(async () => {
+    await transactions.runInTurn(store.durability, begin)
+    if (isDropped) withStoreErrors(store.path, () => removeUnnamedSegments(store.path, new Set()))
   })
-  if (isDropped) withStoreErrors(store.path, () => removeUnnamedSegments(store.path, new Set()))
   parts.onChange()
   return new LmdbImport(parts, version, left?.counts ?? NOTHING, left?.mark)
 }
@@ -106,6 +116,7 @@ class LmdbImport implements StateImport {
     let counts = this.#counts
     expectOpen()
     const rows = this.#writeFiles(entries)
+    await syncSegments(store, rows)
     await transactions.run(store.durability, () => {
       this.#expectCurrent()
       counts = this.#putRows(rows, entries)
@@ -129,9 +140,10 @@ class LmdbImport implements StateImport {
     const blockRow = withStoreErrors(store.path, () =>
       writeImportedBlock(store, version, block, this.#parts.numbers.take()),
     )
+    await syncSegments(store, [blockRow])
     const finish = ({ walFile, nextCommit }: FollowingFile) =>
       // Commits in that file need what this transaction wrote.
-      transactions.runNow(transactions.ofLog, () => {
+      transactions.runInTurn(transactions.ofLog, () => {
         this.#expectCurrent()
         const { meta } = store
         const record: LedgerRecord = {

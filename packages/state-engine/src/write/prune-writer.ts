@@ -43,12 +43,12 @@ export class PruneWriter {
     if (oldest.firstVersion <= ledger.oldestVersion) return
     // The window must not begin above the versions that are on disk.
     if (oldest.firstVersion > record.ledger.latestVersion && store.durability !== 'none') await log.sync()
-    await transactions.inTurn(() => {
+    await transactions.inTurn(async () => {
       expectOpen()
       // Files are opened before the transaction: a snapshot of another process waits for its end.
       const { ledger, slices } = reads.snapshot()
       const dropped = countSegmentBlocks(slices, ledger!.oldestVersion, oldest.firstVersion - 1n)
-      transactions.runNow(store.durability, () => {
+      await transactions.runInTurn(store.durability, () => {
         raiseOldest(store, builder, oldest, dropped)
         atFailpoint('prune: floor raised')
       })

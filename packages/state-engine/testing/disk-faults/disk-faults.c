@@ -7,6 +7,8 @@
 //                  folder itself is ".". The call "lock" takes a mutex of LMDB, and has no file: its NAME is ".".
 //   FAULT_REMOVES  when the lock file of LMDB is opened, its data file is removed
 //   FAULT_REACHED  a file that is created when the call fails
+//   FAULT_HOLD     while there is this file, each sync creates the file with this name and ".held", which has the name of what
+//                  is synced, and waits until one of them is removed
 #include "replaced-calls.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -157,9 +159,34 @@ static void copy_dirty(int fd, File *file, int first) {
   real_close_file(from);
 }
 
+/* One sync is held at a time. */
+static void hold(const char *name) {
+  static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+  const char *path = getenv("FAULT_HOLD");
+  if (!path || access(path, F_OK)) return;
+  char held[1024], draft[1024];
+  snprintf(held, sizeof held, "%s.held", path);
+  snprintf(draft, sizeof draft, "%s.draft", path);
+  pthread_mutex_lock(&one);
+  if (access(path, F_OK)) {
+    pthread_mutex_unlock(&one);
+    return;
+  }
+  int fd = real_open_file(draft, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0644);
+  REAL(ssize_t, write, int, const void *, size_t)
+  (void)!real_write(fd, name, strlen(name));
+  real_close_file(fd);
+  REAL(int, rename, const char *, const char *)
+  real_rename(draft, held);
+  while (!access(held, F_OK) && !access(path, F_OK)) usleep(200);
+  unlink(held);
+  pthread_mutex_unlock(&one);
+}
+
 static void note_written(int fd, off_t at, ssize_t length) {
   File *file = file_of(fd);
   if (!file || length <= 0) return;
+  if (opened[fd].is_dsync) hold(file->name);
   pthread_mutex_lock(&lock);
   if (file->dirty_count == file->dirty_room) {
     file->dirty_room = file->dirty_room ? 2 * file->dirty_room : 64;
@@ -220,8 +247,12 @@ ssize_t writev(int fd, const struct iovec *parts, int count) {
 }
 
 static int sync_with(int fd, int (*real_sync)(int)) {
-  if (fd >= 0 && fd < MOST_DESCRIPTORS && opened[fd].is_folder && fails("sync", ".")) return -1;
+  if (fd >= 0 && fd < MOST_DESCRIPTORS && opened[fd].is_folder) {
+    hold(".");
+    if (fails("sync", ".")) return -1;
+  }
   File *file = file_of(fd);
+  if (file) hold(file->name);
   if (!file) return real_sync(fd);
   if (fails("sync", file->name)) {
     int reason = errno;

@@ -9,6 +9,9 @@ const SOURCE = fileURLToPath(new URL('disk-faults.c', import.meta.url))
 /** Calls that name files: they fail without a change. */
 export const CALLS_BY_NAME = ['create', 'open', 'read', 'remove', 'link', 'rename', 'cut', 'list', 'stat'] as const
 
+/** Time after which a program counts as held forever. */
+const HELD_MS = 45_000
+
 export interface DiskFault {
   readonly call: 'sync' | 'write' | 'lock' | (typeof CALLS_BY_NAME)[number]
   /** Begin of the names of the files whose calls count; `.` is the folder itself. */
@@ -59,10 +62,24 @@ export function compileFaultyDisk(folder: string) {
     for (const name of readdirSync(disk)) if (!existsSync(join(store, name))) rmSync(join(disk, name))
     return { lines: stdout.split('\n').slice(0, -1), signal, isReached: existsSync(reached), disk }
   }
+  /** Runs a program whose syncs it holds itself: `held-writer.ts`. Returns the lines that it printed, all if no sync held it. */
+  const runHeld = (script: string): readonly string[] => {
+    const run = join(folder, `run-${++runs}`)
+    const [store, disk, hold] = [join(run, 'store'), join(run, 'disk'), join(run, 'hold')]
+    for (const each of [store, disk]) mkdirSync(each, { recursive: true })
+    const env = { ...process.env, LD_PRELOAD: library, FAULT_FOLDER: store, FAULT_DISK: disk, FAULT_HOLD: hold }
+    const { stdout } = spawnSync(process.execPath, [script, store, hold], {
+      encoding: 'utf8',
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+      timeout: HELD_MS,
+    })
+    return stdout.split('\n').slice(0, -1)
+  }
   /** Runs a program that opens a store, whose data file is removed at this moment. Returns what it prints. */
   const runWhileRemoved = (args: readonly string[]): string => {
     const env = { ...process.env, LD_PRELOAD: library, FAULT_REMOVES: '1' }
     return spawnSync(process.execPath, args, { encoding: 'utf8', env }).stdout
   }
-  return { runWith, runWhileRemoved }
+  return { runWith, runHeld, runWhileRemoved }
 }

@@ -1,0 +1,63 @@
+import { spawnSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { bundledScript } from '@ledger-state/testing/bundled-script'
+import { createRandom, testSeed } from '@ledger-state/testing/random'
+import { isSlowRun } from '@ledger-state/testing/slow-run'
+import { scaledRounds } from '@ledger-state/testing/test-scale'
+import { expect, it, vi } from 'vitest'
+import { KNOWN_CHAIN, knownVersion } from '../../testing/known-ledger.ts'
+import { temporaryFolder } from '../../testing/temporary-folder.ts'
+import { openStateEngine } from '../open-state-engine.js'
+import { CatalogCommits } from './catalog-commits.js'
+
+const SEED = testSeed()
+const folder = temporaryFolder()
+const EXIT_CODE = 7
+const MOST_EXIT_MS = 40
+
+it(`a process can end at any moment of a transaction, and loses nothing (TEST_SEED=${SEED})`, async () => {
+  const random = createRandom(SEED)
+  const script = await bundledScript(new URL('../../testing/exiting-writer.ts', import.meta.url), {
+    threads: [new URL('./catalog-thread.ts', import.meta.url)],
+  })
+  for (let round = 0; round < scaledRounds(isSlowRun ? 100 : 5); round++) {
+    const path = join(folder.path, `store-${round}`)
+    const how = random.below(2) === 0 ? 'exit' : 'throw'
+    const child = spawnSync(process.execPath, [script, path, how, String(random.below(MOST_EXIT_MS))], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+      timeout: 60_000,
+    })
+    expect([how, child.signal, child.status]).toEqual([how, null, how === 'exit' ? EXIT_CODE : 1])
+    const engine = openStateEngine({ path, create: false })
+    expect(engine.ledger!.latestVersion).toBeGreaterThanOrEqual(BigInt(child.stdout.split('\n').at(-2)!))
+    expect((await engine.check()).problems).toEqual([])
+    await engine.close()
+  }
+})
+
+it('a store without the thread commits on the event loop', async () => {
+  const write = async (path: string) => {
+    const engine = openStateEngine({ path, memtableBytes: 40_000 })
+    for (let version = 0n; version < 40n; version++) await engine.commit([knownVersion(version)], KNOWN_CHAIN)
+    await engine.merge()
+    await engine.prune(10n)
+    await engine.truncateTo(35n)
+    await engine.close()
+  }
+  const commits = vi.spyOn(CatalogCommits.prototype, 'commit')
+  await write(join(folder.path, 'with'))
+  expect(commits.mock.calls.length).toBeGreaterThan(2)
+  const made = commits.mock.calls.length
+  vi.spyOn(CatalogCommits.prototype, 'canCommit').mockResolvedValue(false)
+  await write(join(folder.path, 'without'))
+  expect(commits.mock.calls.length).toBe(made)
+  vi.restoreAllMocks()
+  for (const name of readdirSync(folder.path)) {
+    const engine = openStateEngine({ path: join(folder.path, name), create: false })
+    expect(engine.ledger).toMatchObject({ latestVersion: 35n, oldestVersion: 30n })
+    expect((await engine.check()).problems).toEqual([])
+    await engine.close()
+  }
+})

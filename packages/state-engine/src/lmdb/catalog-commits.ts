@@ -1,0 +1,91 @@
+import { isMainThread } from 'node:worker_threads'
+import { JobThread, threadModule } from '@ledger-state/core/threads'
+import { storeFailed } from '@ledger-state/engine/authoring'
+import type { TableChange } from './change-recorder.js'
+import type { Durability } from './durability.js'
+import type { LmdbStore } from './lmdb-store.js'
+import { ThreadGate } from './thread-gate.js'
+
+/** What the thread needs to know to open a catalog. */
+export interface OpenCatalog {
+  /** Number of the opening in this process. */
+  readonly id: number
+  readonly path: string
+  readonly file: string
+  readonly storeId: bigint
+  readonly mapBytes: number | undefined
+}
+
+export type CatalogJob =
+  | { readonly kind: 'open'; readonly catalog: OpenCatalog }
+  | {
+      readonly kind: 'commit'
+      readonly catalog: OpenCatalog
+      readonly durability: Durability
+      readonly changes: readonly TableChange[]
+    }
+  | { readonly kind: 'close'; readonly id: number }
+
+type CatalogThread = JobThread<CatalogJob, void>
+
+/** The thread of this process, for the catalogs of all its stores. It starts with the first transaction. */
+let thread: CatalogThread | undefined
+let lastId = 0
+
+/**
+ * Undefined if transactions stay on the event loop: in a worker thread, which its owner may end at any moment, and in some
+ * bundles.
+ */
+function catalogThread(): CatalogThread | undefined {
+  const module = !thread && isMainThread ? threadModule('catalog-thread', import.meta.url) : undefined
+  if (!module) return thread
+  const gate = new ThreadGate()
+  // LMDB would keep its mutex if the thread were ended within a transaction, and the process could not end.
+  process.on('exit', () => gate.shut())
+  thread = new JobThread(module, {
+    workerData: gate.memory,
+    toCrash: (cause) => storeFailed(`the thread of the catalog failed: ${String(cause)}`, cause),
+    toEnd: (cause) => storeFailed('the thread of the catalog has ended', cause),
+  })
+  return thread
+}
+
+/** Commits transactions of a catalog in another thread. */
+export class CatalogCommits {
+  readonly #catalog: OpenCatalog
+  #thread: CatalogThread | undefined
+  #opened: Promise<boolean> | undefined
+
+  constructor({ path, file, storeId, mapBytes }: Pick<LmdbStore, 'path' | 'file' | 'storeId' | 'mapBytes'>) {
+    this.#catalog = { id: ++lastId, path, file, storeId, mapBytes }
+  }
+
+  /** Resolves with true once the thread has the catalog open. If it cannot open it, all transactions stay on the event loop. */
+  canCommit(): Promise<boolean> {
+    this.#opened ??= this.#open()
+    return this.#opened
+  }
+
+  async #open(): Promise<boolean> {
+    try {
+      this.#thread = catalogThread()
+      await this.#thread?.run({ kind: 'open', catalog: this.#catalog })
+      return this.#thread !== undefined
+    } catch {
+      // An error of the disk shows again on the event loop.
+      this.#thread = undefined
+      return false
+    }
+  }
+
+  /** Makes changes in a transaction. Resolves when it is as durable as it should be. @throws `store_full`, `store_failed` */
+  async commit(durability: Durability, changes: readonly TableChange[]): Promise<void> {
+    await this.#thread!.run({ kind: 'commit', catalog: this.#catalog, durability, changes })
+  }
+
+  /** Has the thread close the catalog. */
+  async close(): Promise<void> {
+    await this.#opened
+    await this.#thread?.run({ kind: 'close', id: this.#catalog.id }).catch(() => {})
+  }
+}
