@@ -70,7 +70,7 @@ export interface SummariesOptions {
 
 /**
  * Summaries of the transactions of a sender, in the order of their versions.
- * @throws `version_pruned` if `startVersion` is below the oldest kept transaction, or a slice does not have all of them
+ * @throws `version_pruned` if `startVersion`, or without it `endVersion`, is below the oldest kept transaction, or a slice does not have all of them
  */
 export function transactionSummaries(
   state: LedgerState,
@@ -79,7 +79,8 @@ export function transactionSummaries(
 ): readonly TransactionSummary[] {
   state.source.sliced?.expectWholeAccount(address, state.version)
   const { oldestVersion } = state.transactions
-  if (startVersion !== undefined && startVersion < oldestVersion) throw versionPruned(startVersion, oldestVersion)
+  const asked = startVersion ?? endVersion
+  if (asked !== undefined && asked < oldestVersion) throw versionPruned(asked, oldestVersion)
   const isAscending = startVersion !== undefined
   const first = startVersion ?? oldestVersion
   const last = isAscending || endVersion === undefined || endVersion > state.version ? state.version : endVersion

@@ -47,23 +47,24 @@ export function* streamEvents(
 ): Generator<DecodedEvent, void> {
   state.source.sliced?.expectWholeAccount(address, state.version)
   const key = { key: eventStreamKey(address, creationNumber), hasNumbers: true }
-  const newest = numberAt(state, key, state.version)
-  if (!newest) return
   const pruned = numberBeforeWindow(state, key)
-  const first = start ?? (newest.number < BigInt(limit) ? 0n : newest.number - BigInt(limit) + 1n)
+  const lost = start !== undefined && pruned && pruned.number >= start ? pruned.version : undefined
+  const newest = numberAt(state, key, state.version)?.number ?? -1n
+  const first = start ?? (newest < BigInt(limit) ? 0n : newest - BigInt(limit) + 1n)
   let left = limit
   for (const { version } of versionsWithNumber(state, key, first)) {
     for (const found of eventsAtVersion(state, version)) {
       const stream = found.event.key
       if (stream?.creationNumber !== creationNumber || stream.sequenceNumber < first) continue
       if (compareBytes(stream.address, address) !== 0) continue
-      if (start !== undefined && left === limit && pruned && pruned.number >= start && stream.sequenceNumber > start) {
-        throw versionPruned(pruned.version, state.transactions.oldestVersion)
-      }
+      // A stream that ended and began again may have the number in the window, too.
+      if (lost !== undefined && left === limit && stream.sequenceNumber > start!)
+        throw versionPruned(lost, state.transactions.oldestVersion)
       if (left-- === 0) return
       yield found
     }
   }
+  if (lost !== undefined && left === limit) throw versionPruned(lost, state.transactions.oldestVersion)
 }
 
 /** An event with its parts. */

@@ -109,22 +109,21 @@ export function* versionsWithNumber(
 
 /** The number that was lost with pruned transactions: the last one before the first that is left. */
 export function numberBeforeWindow(state: LedgerState, index: IndexKey): GroupedVersion | undefined {
-  const { oldestVersion } = state.ledger
-  if (state.transactions.oldestVersion < oldestVersion) return numberBeforeRetained(state, index)
-  const entry = state.transactions.viewAt(oldestVersion).getEntry(index.key)
-  if (!entry || entry.version >= oldestVersion) return undefined
-  const group = decodeGroupedVersions(entry.version, entry.value, index.hasNumbers)
-  const pruned = group.findLast(({ version }) => version < oldestVersion)
-  if (pruned) return pruned
+  const { oldestVersion } = state.transactions
+  const { base } = state.source.reader
+  if (!base || base.version >= oldestVersion) return undefined
+  const entry =
+    oldestVersion < state.ledger.oldestVersion
+      ? undefined
+      : state.transactions.viewAt(oldestVersion).getEntry(index.key)
+  if (entry && entry.version < oldestVersion) {
+    const group = decodeGroupedVersions(entry.version, entry.value, index.hasNumbers)
+    const pruned = group.findLast(({ version }) => version < oldestVersion)
+    if (pruned) return pruned
+  }
   // Numbers begin with 0 and have no gaps.
-  const kept = group[0]
-  return kept && kept.number > 0n ? { version: oldestVersion - 1n, number: kept.number - 1n } : undefined
-}
-
-function numberBeforeRetained(state: LedgerState, index: IndexKey): GroupedVersion | undefined {
-  if (state.transactions.oldestVersion === 0n) return undefined
-  for (const { version, number } of indexedVersions(state, index, { order: 'asc' })) {
-    return number > 0n ? { version: version - 1n, number: number - 1n } : undefined
+  for (const { number } of indexedVersions(state, index, { order: 'asc' })) {
+    return number > 0n ? { version: oldestVersion - 1n, number: number - 1n } : undefined
   }
   return undefined
 }
