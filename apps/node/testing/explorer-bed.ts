@@ -91,7 +91,7 @@ export const EXPLORER_VIEWS: readonly ExplorerView[] = [
     path: '/account/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab/objects',
     text: 'token::Token',
   },
-  { name: 'block', path: '/block/200', text: /\d+ addresses compared/ },
+  { name: 'block', path: '/block/200', text: /Compared: \d+ addresses, .+ tables?\./ },
   { name: 'api', path: '/api/get_account', text: 'sequence number' },
 ]
 

@@ -6,7 +6,7 @@ const page = openedPage()
 
 it('shows the accounts and the tables that a block changed, with the values before and after', async () => {
   await page().goTo('/block/5')
-  await page().shows('What it changed', 'account 0xa11ce', 'coin.value', '500000 → 600000', 'addresses compared')
+  await page().shows('What it changed', 'account 0xa11ce', 'coin.value', '500000 → 600000', 'Compared: 3 addresses')
   await page().shows('account 0xcafe', '104 → 105', '1 changed item', 'a cup → a saucer')
   expect(page().text).not.toContain('a teapot')
 })
@@ -25,7 +25,7 @@ it('says that the state before the oldest block is not kept', async () => {
 
 it('says that the node fails while it compares, and compares later what it could not', async () => {
   await page().goTo('/block/5')
-  await page().shows('3 addresses compared: the framework', 'Tables: 1 compared.')
+  await page().shows('Compared: 3 addresses, 1 table.', 'the framework, holders of tables')
   page().answers('failed')
   await page().click('button', 'Compare more accounts')
   await page().shows('The node failed')
@@ -36,19 +36,19 @@ it('says that the node fails while it compares, and compares later what it could
 })
 
 describe.each([
-  ['lists no tables', /types\/0x1::table::Table\/uses/, 'Tables: 0 compared.'],
-  ['does not answer the holder of a table', /resource\/0xcafe%3A%3Ashop/, 'Tables: 0 compared.'],
-  ['does not answer the items before the block', /items\?limit=100.*ledger_version=4/, 'Tables: 0 compared.'],
-  ['does not answer the items after the block', /items\?limit=100.*ledger_version=5/, 'Tables: 0 compared.'],
+  ['lists no tables', /types\/0x1::table::Table\/uses/, ', no tables.'],
+  ['does not answer the holder of a table', /resource\/0xcafe%3A%3Ashop/, ', no tables.'],
+  ['does not answer the items before the block', /items\?limit=100.*ledger_version=4/, ', no tables.'],
+  ['does not answer the items after the block', /items\?limit=100.*ledger_version=5/, ', no tables.'],
 ])('a node that %s', (_, paths, says) => {
   it('has failed, and its tables are not shown until it answers', async () => {
     await page().goTo('/block/5')
     page().failsAt(paths)
-    await page().shows('The node failed', says, 'The node did not list or answer some of them.')
+    await page().shows('The node failed', says, 'The node did not list or answer some tables.')
     expect(page().text).not.toContain('a saucer')
     page().failsAt(undefined)
     await page().click('button', 'Compare more accounts')
-    await page().shows('a cup → a saucer', 'Tables: 1 compared.')
+    await page().shows('a cup → a saucer', ', 1 table.')
     await page().hides('did not list')
     await page().hides('The node failed')
   })
@@ -62,6 +62,6 @@ describe('a block that changes a long table', () => {
   it('says that not all items were compared', async () => {
     await long().goTo('/block/10')
     await long().shows('bread → cake', '100 changed items')
-    await long().shows('Tables: 1 compared, of which only the first 100 items. Changes of other tables are not shown.')
+    await long().shows('It compared only the first 100 items of each table. Changes of other tables are not shown.')
   })
 })

@@ -49,8 +49,8 @@ function ComparedAccounts({ before, after }: Range) {
       <p class="hint">
         This node keeps no whole transactions, so the page compares the state before and after the block.
       </p>
-      <p class="hint compared" role="status">
-        {comparedText(search)} {comparedTablesText(search)}
+      <p class="hint" role="status">
+        {progressText(search)}
       </p>
       {accounts.map((one) => (
         <AccountPart key={one.address} account={one} />
@@ -64,25 +64,30 @@ function ComparedAccounts({ before, after }: Range) {
           Compare more accounts
         </button>
       )}
+      {!isRunning && <p class="hint">{scopeText(search)}</p>}
     </section>
   )
 }
 
-function comparedText({ accounts, compared, isRunning, isEnded }: BlockSearch): string {
-  const count = `${countText(compared, 'address')} compared`
-  if (isRunning) return `${count} so far…`
-  const all = isEnded
-    ? ', among them every account and every object of this ledger'
-    : ': the framework, holders of tables, and accounts and objects in the order of their addresses'
-  return `${count}${all}.${accounts.length === 0 ? ' None of them changed.' : ''}`
+/** One text that fits on a line of a phone, so that nothing moves while it changes. */
+function progressText({ compared, comparedTables, isRunning }: BlockSearch): string {
+  const counts = `${countText(compared, 'address')}, ${countText(comparedTables.count, 'table')}`
+  return `Compared: ${counts}${isRunning ? '…' : '.'}`
 }
 
-/** What was compared of tables, and what not. */
-function comparedTablesText({ comparedTables: { count, inPart }, isRunning, failure }: BlockSearch): string {
-  const parts =
-    inPart === 0 ? '' : `, of ${inPart === count ? 'which' : String(inPart)} only the first ${MOST_ITEMS} items`
-  const failed = failure ? ' The node did not list or answer some of them.' : ''
-  return `Tables: ${count} compared${parts}${isRunning ? ' so far' : ''}.${failed} Changes of other tables are not shown.`
+/** What was compared, and what not. */
+function scopeText({ accounts, comparedTables: { count, inPart }, isEnded, failure }: BlockSearch): string {
+  const sentences = [
+    isEnded
+      ? 'The page compared every account and every object of this ledger.'
+      : 'The page compared the framework, holders of tables, and the first accounts and objects by address.',
+    accounts.length === 0 && 'None of them changed.',
+    inPart > 0 &&
+      `It compared only the first ${MOST_ITEMS} items of ${inPart === count ? 'each table' : countText(inPart, 'table')}.`,
+    failure && 'The node did not list or answer some tables.',
+    'Changes of other tables are not shown.',
+  ]
+  return sentences.filter(Boolean).join(' ')
 }
 
 function AccountPart({ account: { address, changes, isCut } }: { readonly account: ChangedAccount }) {

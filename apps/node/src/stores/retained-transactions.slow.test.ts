@@ -129,7 +129,7 @@ describe.runIf(hasSharedData)('transactions that stay after their state is prune
     writeFileSync(feed, `${lines.join('\n')}\n`)
     const copy = open('copy')
     const source = await openSource(feed, { thread: false })
-    await ingestSource(copy, source, { retain: 1n })
+    await ingestSource(copy, source, { retain: 1n, retainTransactions: 100_000n })
     await source.close()
     await expectSame(await serve(createLedger(copy)))
   }, 60_000)
