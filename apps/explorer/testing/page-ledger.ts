@@ -318,6 +318,28 @@ export function teaStore(address: string, { owner, balance, isFrozen = false }: 
   })
 }
 
+/** A collection of Alice's at an address. */
+export function collection(address: string, name: string): Write {
+  return object(address, {
+    '0x1::object::ObjectCore': core(ALICE),
+    '0x4::collection::Collection': { creator: ALICE, name },
+  })
+}
+
+interface CollectionToken {
+  readonly owner: string
+  readonly collection: string
+  readonly name: string
+}
+
+/** A token of a collection at an address. */
+export function token(address: string, { owner, collection: inner, name }: CollectionToken): Write {
+  return object(address, {
+    '0x1::object::ObjectCore': core(owner),
+    '0x4::token::Token': { collection: { inner }, name },
+  })
+}
+
 const teaWrites = (version: bigint): readonly Write[] => [
   object(TEA, {
     '0x1::object::ObjectCore': core(SHOP),
@@ -350,18 +372,9 @@ const GENESIS: readonly Write[] = [
   shop(CROOK, HOSTILE, 1n, HOSTILE_TABLE),
   packages(SHOP, 'Corner', 'shop', 'module 0xcafe::shop { struct Shop has key {} }'),
   packages(MALLORY, HOSTILE, 'evil', HOSTILE_SOURCE),
-  object(CUPS, {
-    '0x1::object::ObjectCore': core(ALICE),
-    '0x4::collection::Collection': { creator: ALICE, name: 'Cups' },
-  }),
-  object(CUP, {
-    '0x1::object::ObjectCore': core(ALICE),
-    '0x4::token::Token': { collection: { inner: CUPS }, name: 'Cup 1' },
-  }),
-  object(EVIL_CUP, {
-    '0x1::object::ObjectCore': core(MALLORY),
-    '0x4::token::Token': { collection: { inner: CUPS }, name: HOSTILE },
-  }),
+  collection(CUPS, 'Cups'),
+  token(CUP, { owner: ALICE, collection: CUPS, name: 'Cup 1' }),
+  token(EVIL_CUP, { owner: MALLORY, collection: CUPS, name: HOSTILE }),
   object(ASSET, {
     '0x1::object::ObjectCore': core(MALLORY),
     '0x1::fungible_asset::Metadata': { name: HOSTILE, symbol: 'EVL', decimals: 3, icon_uri: HOSTILE, project_uri: '' },
