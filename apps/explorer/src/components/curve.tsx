@@ -40,10 +40,16 @@ const VERSION_SPACE = 104
 /** Length in pixels below which a drag counts as a click. */
 const SHORT_DRAG = 8
 
+/** Properties that may change while a curve is drawn. */
+interface Heard extends Pick<CurveProps, 'onChoose' | 'onZoom' | 'chosen'> {
+  /** Number of points, without the end of the curve. */
+  readonly count: number
+}
+
 /** A value over versions or time, as steps. Dragging over a part zooms into it. */
 export function Curve({ points, end, isTime, label, changes, chosen, onChoose, onZoom }: CurveProps) {
   const place = useRef<HTMLDivElement>(null)
-  const heard = useRef({ onChoose, onZoom, chosen, count: points.length })
+  const heard = useRef<Heard>({ onChoose, onZoom, chosen, count: points.length })
   heard.current = { onChoose, onZoom, chosen, count: points.length }
   const drawn = useRef<uPlot | undefined>(undefined)
   const data = useRef<uPlot.AlignedData>([[], []])
@@ -57,70 +63,8 @@ export function Curve({ points, end, isTime, label, changes, chosen, onChoose, o
   useEffect(() => drawn.current?.setData(data.current), [points, drawnEnd])
   useEffect(() => {
     const element = place.current!
-    const color = (name: string) => getComputedStyle(element).getPropertyValue(name)
-    const axis: uPlot.Axis = {
-      font: '12px system-ui, sans-serif',
-      stroke: color('--text-soft'),
-      grid: { stroke: color('--line'), width: 1 },
-    }
-    // The click that ends a drag does not choose a point.
-    let wasDragged = false
-    const plot = new uPlot(
-      {
-        width: element.clientWidth,
-        height: HEIGHT,
-        padding: [16, 32, 0, 0],
-        tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'UTC'),
-        // The axis begins and ends where the data do.
-        scales: { x: { time: isTime, range: (_, first, last) => [first, last > first ? last : first + 1] } },
-        legend: { show: false },
-        cursor: { drag: { x: true, y: false, setScale: false }, points: { size: 9 } },
-        hooks: {
-          draw: [(plot: uPlot) => drawChosen(plot, heard.current.chosen, color('--accent'))],
-          setSelect: [
-            (plot: uPlot) => {
-              const { select, posToIdx } = plot
-              if (select.width < SHORT_DRAG) return
-              const [first, last] = [posToIdx(select.left), posToIdx(select.left + select.width)]
-              plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
-              wasDragged = true
-              const lastPoint = Math.min(last, heard.current.count - 1)
-              if (lastPoint > first) heard.current.onZoom(first, lastPoint)
-            },
-          ],
-        },
-        axes: [
-          { ...axis, space: isTime ? TIME_SPACE : VERSION_SPACE, values: isTime ? formatTimes : formatVersions },
-          { ...axis, size: axisSize, values: (_, values) => values.map(formatTick) },
-        ],
-        series: [
-          {},
-          {
-            label,
-            stroke: color('--accent'),
-            fill: color('--accent-soft'),
-            width: 2,
-            paths: uPlot.paths.stepped!({ align: 1 }),
-            points: {
-              show: ({ data }) => data[0].length < FEW_POINTS,
-              // The end of the curve is no change.
-              filter: ({ data }) =>
-                data[0].length < FEW_POINTS ? Array.from({ length: heard.current.count }, (_, at) => at) : [],
-            },
-          },
-        ],
-      },
-      data.current,
-      element,
-    )
+    const plot = drawCurve(element, data.current, { isTime, label, heard })
     drawn.current = plot
-    const choose = (): void => {
-      const { idx } = plot.cursor
-      if (!wasDragged && idx !== null && idx !== undefined)
-        heard.current.onChoose(Math.min(idx, heard.current.count - 1))
-      wasDragged = false
-    }
-    plot.over.addEventListener('click', choose)
     const resized = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }))
     resized.observe(element)
     return () => {
@@ -130,6 +74,87 @@ export function Curve({ points, end, isTime, label, changes, chosen, onChoose, o
     }
   }, [isTime, label])
   return <div class="curve" ref={place} role="img" aria-label={`${label}: ${countText(changes, 'change')}`} />
+}
+
+interface DrawingOptions extends Pick<CurveProps, 'isTime' | 'label'> {
+  readonly heard: { readonly current: Heard }
+}
+
+/** Draws a curve into an element. A click chooses a point; a drag zooms. */
+function drawCurve(element: HTMLElement, data: uPlot.AlignedData, { isTime, label, heard }: DrawingOptions): uPlot {
+  const color = (name: string) => getComputedStyle(element).getPropertyValue(name)
+  // The click that ends a drag does not choose a point.
+  let wasDragged = false
+  const zoom = (plot: uPlot): void => {
+    const range = takeSelection(plot)
+    if (!range) return
+    wasDragged = true
+    const last = Math.min(range.last, heard.current.count - 1)
+    if (last > range.first) heard.current.onZoom(range.first, last)
+  }
+  const plot = new uPlot(
+    {
+      width: element.clientWidth,
+      height: HEIGHT,
+      padding: [16, 32, 0, 0],
+      tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'UTC'),
+      // The axis begins and ends where the data do.
+      scales: { x: { time: isTime, range: (_, first, last) => [first, last > first ? last : first + 1] } },
+      legend: { show: false },
+      cursor: { drag: { x: true, y: false, setScale: false }, points: { size: 9 } },
+      hooks: {
+        draw: [(plot: uPlot) => drawChosen(plot, heard.current.chosen, color('--accent'))],
+        setSelect: [zoom],
+      },
+      axes: axesOf(isTime, color),
+      series: [{}, seriesOf(label, heard, color)],
+    },
+    data,
+    element,
+  )
+  plot.over.addEventListener('click', () => {
+    const { idx } = plot.cursor
+    if (!wasDragged && idx !== null && idx !== undefined) heard.current.onChoose(Math.min(idx, heard.current.count - 1))
+    wasDragged = false
+  })
+  return plot
+}
+
+/** The points over which the visitor dragged, and removes the selection. Undefined after a short drag. */
+function takeSelection(plot: uPlot): { readonly first: number; readonly last: number } | undefined {
+  const { select, posToIdx } = plot
+  if (select.width < SHORT_DRAG) return undefined
+  const range = { first: posToIdx(select.left), last: posToIdx(select.left + select.width) }
+  plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
+  return range
+}
+
+function axesOf(isTime: boolean, color: (name: string) => string): uPlot.Axis[] {
+  const axis: uPlot.Axis = {
+    font: '12px system-ui, sans-serif',
+    stroke: color('--text-soft'),
+    grid: { stroke: color('--line'), width: 1 },
+  }
+  return [
+    { ...axis, space: isTime ? TIME_SPACE : VERSION_SPACE, values: isTime ? formatTimes : formatVersions },
+    { ...axis, size: axisSize, values: (_, values) => values.map(formatTick) },
+  ]
+}
+
+function seriesOf(label: string, heard: DrawingOptions['heard'], color: (name: string) => string): uPlot.Series {
+  return {
+    label,
+    stroke: color('--accent'),
+    fill: color('--accent-soft'),
+    width: 2,
+    paths: uPlot.paths.stepped!({ align: 1 }),
+    points: {
+      show: ({ data }) => data[0].length < FEW_POINTS,
+      // The end of the curve is no change.
+      filter: ({ data }) =>
+        data[0].length < FEW_POINTS ? Array.from({ length: heard.current.count }, (_, at) => at) : [],
+    },
+  }
 }
 
 function formatVersions(_: uPlot, versions: readonly number[]): string[] {

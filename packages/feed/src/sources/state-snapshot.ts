@@ -33,56 +33,23 @@ export async function openStateSnapshot(
   options: SourceOptions,
   { verifyEarly = true }: { readonly verifyEarly?: boolean } = {},
 ): Promise<LedgerSource> {
-  const manifest = await readManifest(storage, `${folder}/${STATE_MANIFEST}`)
-  const version = manifest.version('version')
   const hasher = new LedgerHasher(options.hashSalt)
-  const verify = options.verify !== false
-  const proofPath = verify ? await resolveBackupFile(storage, manifest.text('proof')) : ''
-  const proof = verify ? await proveStateRoot(proofPath, version, hasher) : undefined
-  const rootHash = manifest.text('root_hash').replace(/^0x/, '')
-  if (proof && bytesToHexDigits(proof.stateRoot) !== rootHash) {
-    throw verificationFailed.manifestStateRootDiffers(manifest.place, rootHash, proof.stateRoot)
-  }
-  const members = manifest.list('chunks')
-  const chunks: StoredChunk[] = []
-  for (const [at, member] of members.entries()) {
-    chunks.push(await toChunk(storage, member, at === members.length - 1, verify))
-  }
-  expectContiguous(storage, manifest, chunks)
-  const epoch = manifest.version('epoch')
-  if (proof && proof.ledger.version === version && proof.ledger.epoch !== epoch) {
-    throw verificationFailed.otherEpoch(manifest.place, epoch, proof.ledger.epoch)
-  }
-  const prover = verify ? createProver(hasher, options.thread) : undefined
+  const described = await readDescription(storage, `${folder}/${STATE_MANIFEST}`, hasher, options.verify !== false)
+  const { version, chunks, proof } = described
+  const prover = proof && createProver(hasher, options.thread)
   const verifier = new SignatureVerifier(storage, hasher, options)
+  const signatures = new StateSignatures(verifier, proof)
   const closeReaders = async (): Promise<void> => {
     await prover?.close()
     await verifier.close()
   }
-  const verifyState = async (chainId: number | undefined): Promise<TrustedState | undefined> =>
-    proof && (await verifier.verify(proofPath, proof.ledger, undefined, chainId))
-  // Only the end of the state shows its network. If a waypoint is given, the state need not be read first.
-  let early: TrustedState | undefined
   try {
-    if (verifier.isTold && verifyEarly) early = await verifyState(undefined)
+    if (verifyEarly) await signatures.verifyEarly()
   } catch (error) {
     await closeReaders()
     throw error
   }
-  const snapshot = new Snapshot(
-    storage,
-    manifest.place,
-    `${folder}/${STATE_MANIFEST}`,
-    version,
-    epoch,
-    hexToBytes(rootHash),
-    chunks,
-    proof && { ...proof, prover: prover! },
-    async () => {
-      if (verifier.isTold) early ??= await verifyState(undefined)
-    },
-    async (chainId) => early ?? (await verifyState(chainId)),
-  )
+  const snapshot = new Snapshot(storage, described, proof && { ...proof, prover: prover! }, signatures)
   return {
     description: `state snapshot at version ${version}`,
     get chainId() {
@@ -110,6 +77,77 @@ export async function openStateSnapshot(
       await closeReaders()
       await storage.close()
     },
+  }
+}
+
+/** The content of a manifest, with the proof of its state root. */
+interface Description {
+  /** Place of the manifest, for errors. */
+  readonly place: string
+  /** Name of the manifest, as metadata have it. */
+  readonly handle: string
+  readonly version: bigint
+  readonly epoch: bigint
+  readonly stateRoot: Uint8Array
+  readonly chunks: readonly StoredChunk[]
+  /** Undefined if the snapshot is not verified. */
+  readonly proof: (ProvenStateRoot & { readonly path: string }) | undefined
+}
+
+async function readDescription(
+  storage: BackupStorage,
+  handle: string,
+  hasher: LedgerHasher,
+  verify: boolean,
+): Promise<Description> {
+  const manifest = await readManifest(storage, handle)
+  const version = manifest.version('version')
+  const path = verify ? await resolveBackupFile(storage, manifest.text('proof')) : ''
+  const proof = verify ? { ...(await proveStateRoot(path, version, hasher)), path } : undefined
+  const rootHash = manifest.text('root_hash').replace(/^0x/, '')
+  if (proof && bytesToHexDigits(proof.stateRoot) !== rootHash) {
+    throw verificationFailed.manifestStateRootDiffers(manifest.place, rootHash, proof.stateRoot)
+  }
+  const members = manifest.list('chunks')
+  const chunks: StoredChunk[] = []
+  for (const [at, member] of members.entries()) {
+    chunks.push(await toChunk(storage, member, at === members.length - 1, verify))
+  }
+  expectContiguous(storage, manifest, chunks)
+  const epoch = manifest.version('epoch')
+  if (proof && proof.ledger.version === version && proof.ledger.epoch !== epoch) {
+    throw verificationFailed.otherEpoch(manifest.place, epoch, proof.ledger.epoch)
+  }
+  return { place: manifest.place, handle, version, epoch, stateRoot: hexToBytes(rootHash), chunks, proof }
+}
+
+/** Finds the validators that signed the state. */
+class StateSignatures {
+  readonly #verifier: SignatureVerifier
+  readonly #proof: Description['proof']
+  #early: TrustedState | undefined
+
+  constructor(verifier: SignatureVerifier, proof: Description['proof']) {
+    this.#verifier = verifier
+    this.#proof = proof
+  }
+
+  /**
+   * Verifies the signatures before the state is read, if a waypoint is given: only the end of the state shows its
+   * network.
+   */
+  async verifyEarly(): Promise<void> {
+    if (this.#verifier.isTold) this.#early ??= await this.#verify(undefined)
+  }
+
+  /** Verifies the signatures of a state that was read, with the chain id that it has. */
+  async verifyWith(chainId: number | undefined): Promise<TrustedState | undefined> {
+    return this.#early ?? (await this.#verify(chainId))
+  }
+
+  async #verify(chainId: number | undefined): Promise<TrustedState | undefined> {
+    const proof = this.#proof
+    return proof && (await this.#verifier.verify(proof.path, proof.ledger, undefined, chainId))
   }
 }
 
@@ -167,9 +205,6 @@ interface Proof extends ProvenStateRoot {
   readonly prover: Prover
 }
 
-/** Finds the validators that verify the state of a chain. */
-type Verify = (chainId: number | undefined) => Promise<TrustedState | undefined>
-
 /** Place at which reading resumes. */
 interface SnapshotMark {
   /** Index of the next entry. */
@@ -187,42 +222,17 @@ class Snapshot implements StateBase {
   clock = new LedgerClock()
   trustedState: TrustedState | undefined
   readonly #storage: BackupStorage
-  /** Place of the manifest, for errors. */
-  readonly #place: string
-  /** Name of the manifest, as metadata have it. */
-  readonly #handle: string
-  readonly #epoch: bigint
-  readonly #chunks: readonly StoredChunk[]
+  readonly #described: Description
   readonly #proof: Proof | undefined
-  readonly #verifyEarly: () => Promise<void>
-  readonly #verify: Verify
+  readonly #signatures: StateSignatures
 
-  /**
-   * @param root of the state, as the manifest has it
-   * @param verifyEarly finds the validators that verify the state before the state is read, if a waypoint is given
-   */
-  constructor(
-    storage: BackupStorage,
-    place: string,
-    handle: string,
-    version: bigint,
-    epoch: bigint,
-    root: Uint8Array,
-    chunks: readonly StoredChunk[],
-    proof: Proof | undefined,
-    verifyEarly: () => Promise<void>,
-    verify: Verify,
-  ) {
+  constructor(storage: BackupStorage, described: Description, proof: Proof | undefined, signatures: StateSignatures) {
     this.#storage = storage
-    this.#place = place
-    this.#handle = handle
-    this.version = version
-    this.stateRoot = root
-    this.#verifyEarly = verifyEarly
-    this.#verify = verify
-    this.#epoch = epoch
-    this.#chunks = chunks
+    this.#described = described
+    this.version = described.version
+    this.stateRoot = described.stateRoot
     this.#proof = proof
+    this.#signatures = signatures
   }
 
   get checkpoint(): Uint8Array | undefined {
@@ -230,15 +240,15 @@ class Snapshot implements StateBase {
   }
 
   async *parts(after: Uint8Array | undefined): AsyncGenerator<StatePart> {
-    await this.#verifyEarly()
+    await this.#signatures.verifyEarly()
     const mark = after && this.#readMark(after)
     const next = mark?.next ?? 0n
-    const from = this.#chunks.findIndex(({ lastIndex }) => lastIndex >= next)
+    const from = this.#described.chunks.findIndex(({ lastIndex }) => lastIndex >= next)
     if (from < 0) {
-      this.trustedState = await this.#verify(this.clock.state.chainId)
+      this.trustedState = await this.#signatures.verifyWith(this.clock.state.chainId)
       return
     }
-    const unread = this.#chunks.slice(from)
+    const unread = this.#described.chunks.slice(from)
     let before: ProvenChunk | undefined
     try {
       for await (const chunk of fetchAhead(
@@ -259,8 +269,11 @@ class Snapshot implements StateBase {
       throw error
     }
     yield* this.#readChunk(before!, next, await before!.treeAfter)
-    await this.#storage.keepSnapshot?.({ version: this.version, manifest: this.#handle }, this.#epoch)
-    this.trustedState = await this.#verify(this.clock.state.chainId)
+    await this.#storage.keepSnapshot?.(
+      { version: this.version, manifest: this.#described.handle },
+      this.#described.epoch,
+    )
+    this.trustedState = await this.#signatures.verifyWith(this.clock.state.chainId)
   }
 
   async #fetch({ name, proofName, bytes: _, ...entries }: StoredChunk): Promise<StateChunk> {
@@ -315,16 +328,17 @@ class Snapshot implements StateBase {
   }
 
   describe(): StateDescription {
+    const { place, epoch: ending } = this.#described
     const { chainId, height, timestampUsec, epoch } = this.clock.state
     if (chainId === undefined || height === undefined || timestampUsec === undefined) {
       throw invalidBackup.stateWithoutBlock(this.version)
     }
-    if (epoch !== undefined && epoch !== this.#epoch && epoch !== this.#epoch + 1n) {
-      throw verificationFailed.otherEpochInState(this.#place, this.#epoch, epoch)
+    if (epoch !== undefined && epoch !== ending && epoch !== ending + 1n) {
+      throw verificationFailed.otherEpochInState(place, ending, epoch)
     }
     // A snapshot is taken at the end of an epoch. The state already names the next epoch; the manifest names the ending
     // epoch.
-    return { chainId, block: { height, epoch: this.#epoch, timestampUsec }, mark: this.#proof?.frontier }
+    return { chainId, block: { height, epoch: ending, timestampUsec }, mark: this.#proof?.frontier }
   }
 
   // Layout of a mark: u64 next entry | options of u8 chain id, u64 height, u64 epoch, u64 time | option of the tree, as
