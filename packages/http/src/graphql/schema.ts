@@ -37,88 +37,97 @@ export function aggregateShape(table: AnyTable): Shape<bigint> {
   }
 }
 
+type Fields = Record<string, GraphQLFieldConfig<unknown, unknown>>
+
 /** Creates the schema of the tables: the types of Hasura, with the parts that are answered. */
 export function createSchema(tables: readonly AnyTable[]): GraphQLSchema {
-  const scalars = createScalars()
-  const comparisons = new Map<ScalarName, GraphQLInputObjectType>()
-  const shapes = new Map<string, GraphQLObjectType>()
-  const filters = new Map<string, GraphQLInputObjectType>()
-  const direction = new GraphQLEnumType({
+  const types = new SchemaTypes()
+  const fields: Fields = {}
+  for (const table of tables) {
+    const args = {
+      where: { type: types.filterOf(table) },
+      order_by: { type: new GraphQLList(new GraphQLNonNull(types.orderOf(table))) },
+      offset: { type: GraphQLInt },
+      limit: { type: GraphQLInt },
+    }
+    const rows: GraphQLOutputType = new GraphQLList(types.objectOf(table))
+    fields[table.name] = { type: rows, args }
+    if (table.hasAggregate) {
+      fields[`${table.name}_aggregate`] = { type: types.objectOf(aggregateShape(table) as Shape<unknown>), args }
+    }
+  }
+  return new GraphQLSchema({ query: new GraphQLObjectType({ name: QUERY_TYPE, fields }) })
+}
+
+/** The types of a schema. Each is made once, because shapes have relations to each other. */
+class SchemaTypes {
+  readonly #scalars = createScalars()
+  readonly #comparisons = new Map<ScalarName, GraphQLInputObjectType>()
+  readonly #objects = new Map<string, GraphQLObjectType>()
+  readonly #filters = new Map<string, GraphQLInputObjectType>()
+  readonly #direction = new GraphQLEnumType({
     name: 'order_by',
     values: Object.fromEntries(DIRECTIONS.map((name) => [name, {}])),
   })
 
-  function comparisonOf(type: ScalarName): GraphQLInputObjectType {
-    const known = comparisons.get(type)
+  objectOf(shape: Shape<unknown>): GraphQLObjectType {
+    const known = this.#objects.get(shape.name)
     if (known) return known
-    const scalar = scalars[type]
+    const fields: Fields = {}
+    for (const [name, { type }] of Object.entries(shape.columns)) fields[name] = { type: this.#scalars[type] }
+    for (const [name, relation] of Object.entries(shape.relations ?? {}))
+      fields[name] = { type: this.objectOf(relation.shape) }
+    const created = new GraphQLObjectType({ name: shape.name, fields })
+    this.#objects.set(shape.name, created)
+    return created
+  }
+
+  filterOf(shape: Shape<unknown>): GraphQLInputObjectType {
+    const known = this.#filters.get(shape.name)
+    if (known) return known
+    const created: GraphQLInputObjectType = new GraphQLInputObjectType({
+      name: `${shape.name}_bool_exp`,
+      fields: () => this.#conditionsOn(shape, created),
+    })
+    this.#filters.set(shape.name, created)
+    return created
+  }
+
+  /** @param filter the filter that has these conditions */
+  #conditionsOn(shape: Shape<unknown>, filter: GraphQLInputObjectType) {
+    const fields: Record<string, { type: GraphQLInputType }> = {
+      _and: { type: new GraphQLList(new GraphQLNonNull(filter)) },
+      _or: { type: new GraphQLList(new GraphQLNonNull(filter)) },
+      _not: { type: filter },
+    }
+    for (const [name, { type }] of Object.entries(shape.columns)) {
+      if (type !== 'jsonb') fields[name] = { type: this.#comparisonOf(type) }
+    }
+    for (const [name, relation] of Object.entries(shape.relations ?? {})) {
+      fields[name] = { type: this.filterOf(relation.shape) }
+    }
+    return fields
+  }
+
+  #comparisonOf(type: ScalarName): GraphQLInputObjectType {
+    const known = this.#comparisons.get(type)
+    if (known) return known
+    const scalar = this.#scalars[type]
     const typeOf = (operator: string): GraphQLInputType => {
       if (operator === '_is_null') return GraphQLBoolean
       return operator === '_in' || operator === '_nin' ? new GraphQLList(new GraphQLNonNull(scalar)) : scalar
     }
     const fields = Object.fromEntries(OPERATORS.map((operator) => [operator, { type: typeOf(operator) }]))
     const created = new GraphQLInputObjectType({ name: `${type}_comparison_exp`, fields })
-    comparisons.set(type, created)
+    this.#comparisons.set(type, created)
     return created
   }
 
-  function objectOf(shape: Shape<unknown>): GraphQLObjectType {
-    const known = shapes.get(shape.name)
-    if (known) return known
-    const fields: Record<string, GraphQLFieldConfig<unknown, unknown>> = {}
-    for (const [name, { type }] of Object.entries(shape.columns)) fields[name] = { type: scalars[type] }
-    for (const [name, relation] of Object.entries(shape.relations ?? {}))
-      fields[name] = { type: objectOf(relation.shape) }
-    const created = new GraphQLObjectType({ name: shape.name, fields })
-    shapes.set(shape.name, created)
-    return created
-  }
-
-  function filterOf(shape: Shape<unknown>): GraphQLInputObjectType {
-    const known = filters.get(shape.name)
-    if (known) return known
-    const created: GraphQLInputObjectType = new GraphQLInputObjectType({
-      name: `${shape.name}_bool_exp`,
-      fields: () => {
-        const fields: Record<string, { type: GraphQLInputType }> = {
-          _and: { type: new GraphQLList(new GraphQLNonNull(created)) },
-          _or: { type: new GraphQLList(new GraphQLNonNull(created)) },
-          _not: { type: created },
-        }
-        for (const [name, { type }] of Object.entries(shape.columns)) {
-          if (type !== 'jsonb') fields[name] = { type: comparisonOf(type) }
-        }
-        for (const [name, relation] of Object.entries(shape.relations ?? {})) {
-          fields[name] = { type: filterOf(relation.shape) }
-        }
-        return fields
-      },
-    })
-    filters.set(shape.name, created)
-    return created
-  }
-
-  function orderOf({ name: of, columns }: AnyTable): GraphQLInputObjectType {
+  orderOf({ name: of, columns }: AnyTable): GraphQLInputObjectType {
     const sorted = Object.entries(columns).filter(([, { type }]) => type !== 'jsonb')
-    const fields = Object.fromEntries(sorted.map(([name]) => [name, { type: direction }]))
+    const fields = Object.fromEntries(sorted.map(([name]) => [name, { type: this.#direction }]))
     return new GraphQLInputObjectType({ name: `${of}_order_by`, fields })
   }
-
-  const fields: Record<string, GraphQLFieldConfig<unknown, unknown>> = {}
-  for (const table of tables) {
-    const args = {
-      where: { type: filterOf(table) },
-      order_by: { type: new GraphQLList(new GraphQLNonNull(orderOf(table))) },
-      offset: { type: GraphQLInt },
-      limit: { type: GraphQLInt },
-    }
-    const rows: GraphQLOutputType = new GraphQLList(objectOf(table))
-    fields[table.name] = { type: rows, args }
-    if (table.hasAggregate) {
-      fields[`${table.name}_aggregate`] = { type: objectOf(aggregateShape(table) as Shape<unknown>), args }
-    }
-  }
-  return new GraphQLSchema({ query: new GraphQLObjectType({ name: QUERY_TYPE, fields }) })
 }
 
 function createScalars(): Readonly<Record<ScalarName, GraphQLScalarType>> {

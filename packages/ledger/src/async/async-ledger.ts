@@ -45,36 +45,12 @@ export function createAsyncLedger(state: AsyncState, options: AsyncLedgerOptions
   const { maxLoadedBytes = 128 << 20, maxRounds = 256, moduleCacheBytes = 32 << 20 } = options
   const caches = createCaches()
   const modules = new KnownModules(moduleCacheBytes)
-  let latest: AsyncStateSnapshot | undefined
+  const newest = new NewestSnapshot(state, modules)
   /**
    * The store's record of its slice, once a read has asked for it. A store keeps a slice since its first version, or
    * never.
    */
   let slice: { readonly record: Uint8Array | undefined } | undefined
-
-  async function take(asked: Promise<AsyncStateSnapshot>): Promise<AsyncStateSnapshot> {
-    const snapshot = await asked
-    // The headers of answers are cached by this object, so it stays the same as long as the state does.
-    if (latest && isSameLedger(latest.ledger, snapshot.ledger)) return latest
-    if (!isSameLedger(snapshot.ledger, state.ledger)) return snapshot
-    latest = snapshot
-    // Runs in the round in which this read continues. If it fails, reads load the missing data.
-    if (snapshot.ledger) modules.renew(snapshot.at()).catch(() => {})
-    return snapshot
-  }
-
-  /**
-   * Takes a snapshot of a state with an oldest version of `oldestVersion` or newer. For some milliseconds, an engine
-   * may return an older state as the newest.
-   */
-  async function takePruned(oldestVersion: bigint): Promise<AsyncStateSnapshot> {
-    for (const backoff = new Backoff(PRUNED_PAUSES); ; ) {
-      const snapshot = await take(state.snapshot())
-      if (backoff.failures === PRUNED_ATTEMPTS || (snapshot.ledger?.oldestVersion ?? 0n) >= oldestVersion)
-        return snapshot
-      await pauseFor(backoff.next())
-    }
-  }
 
   return {
     kind: 'async',
@@ -85,12 +61,12 @@ export function createAsyncLedger(state: AsyncState, options: AsyncLedgerOptions
       return cacheUses(caches)
     },
     async read(run) {
-      const asked = take(state.snapshot())
+      const asked = newest.take()
       asked.catch(() => {})
       // The read begins on the last snapshot while the newest is asked for. Usually the ledger has not changed, and
       // that saves a round; otherwise the read runs again.
-      let isNewest = !latest || !isSameLedger(latest.ledger, state.ledger)
-      let current = isNewest ? await asked : latest!
+      let isNewest = newest.known === undefined
+      let current = newest.known ?? (await asked)
       const loaded = new LoadedState(current, modules, new LoadBudget(maxLoadedBytes))
       const types = new AsyncTypeResolver(caches.types, caches.modules, loaded)
       const sourceOfRead = (): StateSource => ({ ...sourceOf(loaded, slice?.record, caches), types, loading: loaded })
@@ -104,15 +80,15 @@ export function createAsyncLedger(state: AsyncState, options: AsyncLedgerOptions
         const { isLacking, isUsed } = loaded
         // Asked once, in the same round as the data that the first run lacked.
         const isSliceAsked = !slice && current.ledger !== undefined
-        const [newest, record] = await Promise.all([
+        const [arrived, record] = await Promise.all([
           isNewest || !isUsed ? undefined : asked,
           isSliceAsked && current.at().load([SLICE_KEY]),
           isLacking && loaded.load(),
         ])
         if (record) slice ??= { record: record[0]?.value }
-        if (newest) isNewest = true
+        if (arrived) isNewest = true
         const { overtakenBy } = loaded
-        const next = overtakenBy === undefined ? newest : await takePruned(overtakenBy)
+        const next = overtakenBy === undefined ? arrived : await newest.takePruned(overtakenBy)
         const isMoved = next !== undefined && next !== current
         if (isMoved) {
           current = next
@@ -121,6 +97,47 @@ export function createAsyncLedger(state: AsyncState, options: AsyncLedgerOptions
       }
       throw readTooLarge.tooManyRounds(maxRounds)
     },
+  }
+}
+
+/** The newest snapshot of a state: one object as long as the ledger stays the same. */
+class NewestSnapshot {
+  readonly #state: AsyncState
+  readonly #modules: KnownModules
+  #latest: AsyncStateSnapshot | undefined
+
+  constructor(state: AsyncState, modules: KnownModules) {
+    this.#state = state
+    this.#modules = modules
+  }
+
+  /** The newest snapshot, if one was taken since the ledger last changed; known without a round. */
+  get known(): AsyncStateSnapshot | undefined {
+    return this.#latest && isSameLedger(this.#latest.ledger, this.#state.ledger) ? this.#latest : undefined
+  }
+
+  async take(): Promise<AsyncStateSnapshot> {
+    const snapshot = await this.#state.snapshot()
+    // The headers of answers are cached by this object, so it stays the same as long as the state does.
+    if (this.#latest && isSameLedger(this.#latest.ledger, snapshot.ledger)) return this.#latest
+    if (!isSameLedger(snapshot.ledger, this.#state.ledger)) return snapshot
+    this.#latest = snapshot
+    // Runs in the round in which this read continues. If it fails, reads load the missing data.
+    if (snapshot.ledger) this.#modules.renew(snapshot.at()).catch(() => {})
+    return snapshot
+  }
+
+  /**
+   * Takes a snapshot with an oldest version of `oldestVersion` or newer. For some milliseconds, an engine may return an
+   * older state as the newest.
+   */
+  async takePruned(oldestVersion: bigint): Promise<AsyncStateSnapshot> {
+    for (const backoff = new Backoff(PRUNED_PAUSES); ; ) {
+      const snapshot = await this.take()
+      if (backoff.failures === PRUNED_ATTEMPTS || (snapshot.ledger?.oldestVersion ?? 0n) >= oldestVersion)
+        return snapshot
+      await pauseFor(backoff.next())
+    }
   }
 }
 
