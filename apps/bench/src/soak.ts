@@ -9,7 +9,7 @@ import { eventually } from '@ledger-state/testing/eventually'
 import { type HostileProcess, type HostileReport, startHostileProcess } from '@ledger-state/testing/hostile-process'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { NO_ANSWER, startFreshClient } from 'ledger-state/testing/fresh-client'
-import { startSteadyClient } from 'ledger-state/testing/steady-client'
+import { type ClientTally, startSteadyClient } from 'ledger-state/testing/steady-client'
 import { BLOCK_VERSIONS } from 'ledger-state/testing/steady-ledger'
 import { Breakages } from './soak/breakages.ts'
 import { FaultDeck } from './soak/faults.ts'
@@ -89,10 +89,7 @@ async function soak(bed: SoakBed, options: SoakOptions): Promise<SoakOutcome> {
     const taken = await takeSample(bed.node, (now - began) / 60_000, bed.database === undefined)
     if (!taken) return
     samples.push(taken)
-    const left = Math.max(0, (end - now) / 60_000).toFixed(1)
-    const counts = `version ${tally.latest}, ${tally.requests} requests, ${tally.wrong.length} wrong`
-    const sizes = `${mebibytes(taken.memoryBytes)} memory, ${mebibytes(taken.fileBytes)} file`
-    process.stderr.write(`${left} min left: ${counts}, ${sizes}\n`)
+    process.stderr.write(`${(Math.max(0, end - now) / 60_000).toFixed(1)} min left: ${progressText(tally, taken)}\n`)
   }
 
   try {
@@ -136,6 +133,11 @@ async function soak(bed: SoakBed, options: SoakOptions): Promise<SoakOutcome> {
   const unexplained = breakages.unexplained(fresh.failures)
   const outcomes = { tally, fresh: fresh.outcomes, unexplained, faults, hostile, lostVersions }
   return { minutes, seed, ...outcomes, samples, idleDescriptors }
+}
+
+function progressText({ latest, requests, wrong }: ClientTally, { memoryBytes, fileBytes }: Sample): string {
+  const counts = `version ${latest}, ${requests} requests, ${wrong.length} wrong`
+  return `${counts}, ${mebibytes(memoryBytes)} memory, ${mebibytes(fileBytes)} files`
 }
 
 /** Most descriptors of a supervisor without connections: files, listeners, and channels to its processes. */

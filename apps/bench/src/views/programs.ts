@@ -60,100 +60,96 @@ const loopFunction = (name: string, own: SignatureToken, before: AssemblyLine[],
 /** Adds the top of the stack to the sum, modulo 1,000. */
 const ADD_TO_SUM: AssemblyLine[] = [['move_loc', LOCAL.sum], ['add'], ['ld_u64', 1_000], ['mod'], ['st_loc', LOCAL.sum]]
 
-/** A module with the loops, and with the quote of an exchange of constant product, in u256. */
+const ARITHMETIC = loopFunction(
+  'arithmetic',
+  u64,
+  [],
+  [['copy_loc', LOCAL.index], ['ld_u64', 3], ['mul'], ['ld_u64', 7], ['mod'], ...ADD_TO_SUM],
+)
+
+const VECTOR = loopFunction(
+  'vector',
+  { kind: 'vector', element: u64 },
+  [
+    ['vec_pack', u64, 0],
+    ['st_loc', LOCAL.own],
+  ],
+  [
+    ['mut_borrow_loc', LOCAL.own],
+    ['copy_loc', LOCAL.index],
+    ['vec_push_back', u64],
+    ['imm_borrow_loc', LOCAL.own],
+    ['copy_loc', LOCAL.index],
+    ['vec_imm_borrow', u64],
+    ['read_ref'],
+    ...ADD_TO_SUM,
+  ],
+)
+
+const STRUCT = loopFunction(
+  'struct',
+  u64,
+  [],
+  [['copy_loc', LOCAL.index], ['copy_loc', LOCAL.sum], ['pack', 'Pair'], ['unpack', 'Pair'], ['add'], ...ADD_TO_SUM],
+)
+
+const TABLE = loopFunction(
+  'table',
+  tableOf(u64, u64),
+  [
+    ['call_generic', ofTable('new', [], [openTable], ABILITY.store)],
+    ['st_loc', LOCAL.own],
+  ],
+  [
+    ['mut_borrow_loc', LOCAL.own],
+    ['copy_loc', LOCAL.index],
+    ['copy_loc', LOCAL.index],
+    ['call_generic', ofTable('add', [reference(openTable, true), parameter(0), parameter(1)], [])],
+    ['imm_borrow_loc', LOCAL.own],
+    ['copy_loc', LOCAL.index],
+    ['call_generic', ofTable('borrow', [reference(openTable, false), parameter(0)], [reference(parameter(1), false)])],
+    ['read_ref'],
+    ...ADD_TO_SUM,
+  ],
+)
+
+const wide = (local: number): AssemblyLine[] => [['copy_loc', local], ['cast_u256']]
+const AMOUNT_WITH_FEE: AssemblyLine[] = [...wide(0), ['ld_u256', 997], ['mul']]
+
+/** The quote of an exchange of constant product, in u256. */
+const QUOTE = {
+  name: 'quote',
+  parameters: [u64, u64, u64],
+  results: [u64],
+  code: [
+    ...AMOUNT_WITH_FEE,
+    ...wide(2),
+    ['mul'],
+    ...wide(1),
+    ['ld_u256', 1_000],
+    ['mul'],
+    ...AMOUNT_WITH_FEE,
+    ['add'],
+    ['div'],
+    ['cast_u64'],
+    ['ret'],
+  ] as AssemblyLine[],
+}
+
+const PAIR = {
+  name: 'Pair',
+  fields: [
+    ['left', u64],
+    ['right', u64],
+  ] as const,
+}
+
+/** A module with the loops and the quote. */
 export function programModule(): Uint8Array {
-  const wide = (local: number): AssemblyLine[] => [['copy_loc', local], ['cast_u256']]
-  const amountWithFee: AssemblyLine[] = [...wide(0), ['ld_u256', 997], ['mul']]
   return assembleModule({
     name: PROGRAM_MODULE.name,
-    structs: [
-      {
-        name: 'Pair',
-        fields: [
-          ['left', u64],
-          ['right', u64],
-        ],
-      },
-    ],
-    functions: [
-      loopFunction(
-        'arithmetic',
-        u64,
-        [],
-        [['copy_loc', LOCAL.index], ['ld_u64', 3], ['mul'], ['ld_u64', 7], ['mod'], ...ADD_TO_SUM],
-      ),
-      loopFunction(
-        'vector',
-        { kind: 'vector', element: u64 },
-        [
-          ['vec_pack', u64, 0],
-          ['st_loc', LOCAL.own],
-        ],
-        [
-          ['mut_borrow_loc', LOCAL.own],
-          ['copy_loc', LOCAL.index],
-          ['vec_push_back', u64],
-          ['imm_borrow_loc', LOCAL.own],
-          ['copy_loc', LOCAL.index],
-          ['vec_imm_borrow', u64],
-          ['read_ref'],
-          ...ADD_TO_SUM,
-        ],
-      ),
-      loopFunction(
-        'struct',
-        u64,
-        [],
-        [
-          ['copy_loc', LOCAL.index],
-          ['copy_loc', LOCAL.sum],
-          ['pack', 'Pair'],
-          ['unpack', 'Pair'],
-          ['add'],
-          ...ADD_TO_SUM,
-        ],
-      ),
-      loopFunction(
-        'table',
-        tableOf(u64, u64),
-        [
-          ['call_generic', ofTable('new', [], [openTable], ABILITY.store)],
-          ['st_loc', LOCAL.own],
-        ],
-        [
-          ['mut_borrow_loc', LOCAL.own],
-          ['copy_loc', LOCAL.index],
-          ['copy_loc', LOCAL.index],
-          ['call_generic', ofTable('add', [reference(openTable, true), parameter(0), parameter(1)], [])],
-          ['imm_borrow_loc', LOCAL.own],
-          ['copy_loc', LOCAL.index],
-          [
-            'call_generic',
-            ofTable('borrow', [reference(openTable, false), parameter(0)], [reference(parameter(1), false)]),
-          ],
-          ['read_ref'],
-          ...ADD_TO_SUM,
-        ],
-      ),
-      {
-        name: 'quote',
-        parameters: [u64, u64, u64],
-        results: [u64],
-        code: [
-          ...amountWithFee,
-          ...wide(2),
-          ['mul'],
-          ...wide(1),
-          ['ld_u256', 1_000],
-          ['mul'],
-          ...amountWithFee,
-          ['add'],
-          ['div'],
-          ['cast_u64'],
-          ['ret'],
-        ],
-      },
-    ],
+    structs: [PAIR],
+    functions: [ARITHMETIC, VECTOR, STRUCT, TABLE, QUOTE],
   })
 }
 

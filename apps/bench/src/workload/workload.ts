@@ -107,33 +107,13 @@ export function createWorkload(keys: number, seed: number): Workload {
     return {
       version: BigInt(number),
       block: number % VERSIONS_PER_BLOCK === 0 ? { height, epoch: 0n, timestampUsec: height } : undefined,
-      writes: [...changed].map((key) => {
-        if (random.below(100) < DELETIONS) return [keyBytes(key), null] as const
-        const lengths = random.below(LONG_VALUE_EVERY) === 0 ? LONG_VALUE_LENGTHS : VALUE_LENGTHS
-        const length = lengths[random.below(lengths.length)]!
-        const start = random.below(CONTENT_BYTES - length)
-        return [keyBytes(key), content.subarray(start, start + length)] as const
-      }),
+      writes: [...changed].map((key) => [keyBytes(key), drawValue(content, random)] as const),
     }
   }
 
-  /** Version of the newest write of each key, and the keys with a deletion as the newest write. */
-  let newest: { readonly version: Uint32Array; readonly deleted: number[] } | undefined
-  function newestWrites() {
-    if (newest) return newest
-    const version = new Uint32Array(keys)
-    const deleted = new Set<number>()
-    for (const batch of batches()) {
-      for (const one of batch) {
-        for (const [key, value] of one.writes) {
-          const at = keyNumber(key)
-          version[at] = Number(one.version)
-          if (value === null) deleted.add(at)
-          else deleted.delete(at)
-        }
-      }
-    }
-    newest = { version, deleted: [...deleted] }
+  let newest: NewestWrites | undefined
+  function newestWrites(): NewestWrites {
+    newest ??= newestWritesOf(batches(), keys)
     return newest
   }
 
@@ -178,6 +158,38 @@ export function createWorkload(keys: number, seed: number): Workload {
     },
     absentKeys: (count) => Array.from({ length: count }, (_, at) => keyBytes(keys + at)),
   }
+}
+
+/** A value from a random place of the content, or a deletion. */
+function drawValue(content: Uint8Array, random: Random): Uint8Array | null {
+  if (random.below(100) < DELETIONS) return null
+  const lengths = random.below(LONG_VALUE_EVERY) === 0 ? LONG_VALUE_LENGTHS : VALUE_LENGTHS
+  const length = lengths[random.below(lengths.length)]!
+  const start = random.below(CONTENT_BYTES - length)
+  return content.subarray(start, start + length)
+}
+
+interface NewestWrites {
+  /** Version of the newest write of each key. */
+  readonly version: Uint32Array
+  /** Keys with a deletion as the newest write. */
+  readonly deleted: readonly number[]
+}
+
+function newestWritesOf(batches: Iterable<readonly WorkloadVersion[]>, keys: number): NewestWrites {
+  const version = new Uint32Array(keys)
+  const deleted = new Set<number>()
+  for (const batch of batches) {
+    for (const one of batch) {
+      for (const [key, value] of one.writes) {
+        const at = keyNumber(key)
+        version[at] = Number(one.version)
+        if (value === null) deleted.add(at)
+        else deleted.delete(at)
+      }
+    }
+  }
+  return { version, deleted: [...deleted] }
 }
 
 /** The classes of keys, by how often each is written. */
