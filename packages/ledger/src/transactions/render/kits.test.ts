@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
-import { type BlockInfo, ByteReader, hexToBytes, type Write } from '@ledger-state/core'
+import { type BlockInfo, ByteReader, hexToBytes } from '@ledger-state/core'
 import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
 import { LedgerHasher, readTransactionInfo } from '@ledger-state/proof'
-import { readEvents, readTransaction, visitWriteSet } from '@ledger-state/proof/transactions'
+import { readEvents, readTransaction } from '@ledger-state/proof/transactions'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { describe, expect, it } from 'vitest'
+import { writesOf, writesOfGenesis } from '../../../testing/genesis-writes.js'
 import { ModuleCache } from '../../caches/module-cache.js'
 import { ModuleInterfaces } from '../../caches/module-interfaces.js'
 import { CachedTypeResolver } from '../../types/type-resolver.js'
@@ -20,19 +21,6 @@ interface KitRequest {
 }
 
 type Json = { readonly [name: string]: Json } & { readonly [at: number]: Json }
-
-function writesOf(writeSet: Uint8Array): Write[] {
-  const writes: Write[] = []
-  visitWriteSet(new ByteReader(writeSet), ({ key, value }) => writes.push([key, value]))
-  return writes
-}
-
-function writesOfGenesis(path: string): Write[] {
-  const bytes = readFileSync(sharedPath(path))
-  const genesis = readTransaction(new ByteReader(bytes))
-  if (genesis.kind !== 'genesis' || genesis.payload.kind !== 'direct') throw new Error(`${path} is no genesis`)
-  return writesOf(bytes.subarray(genesis.payload.writeSetStart, genesis.payload.eventsStart))
-}
 
 /** The records of a chunk of a backup: each a big-endian u32 length, and the parts without lengths. */
 function readChunk(path: string): Omit<CompleteTransaction, 'accumulatorRoot'>[] {

@@ -10,7 +10,9 @@ import type { RenderContext } from './render-context.js'
 // Bounds of the search in the state for the types of the tables of one transaction.
 const MOST_HANDLES = 16
 const MOST_KEYS = 256
-const MOST_BYTES = 512 << 10
+const MOST_BYTES = 8 << 20
+/** Longest resource of the framework that is searched: the registry of its packages alone has more than half a megabyte. */
+const LONGEST_HOLDER = 64 << 10
 
 const ACCESS_PATH = 0
 const TABLE_ITEM = 1
@@ -101,7 +103,7 @@ export class WrittenTables {
       keys++
       bytes += value.length
       if (keys > MOST_KEYS || bytes > MOST_BYTES) return
-      this.#walkHolder(key, value, unknown)
+      if (value.length <= LONGEST_HOLDER) this.#walkHolder(key, value, unknown)
     }
   }
 
