@@ -148,8 +148,9 @@ export const invalidParameter = declareErrors('invalid_parameter', {
     `unknown parameter ${JSON.stringify(name)}; did you mean \`${meant}\`?`,
   noProofOfOperation: () =>
     'this operation gives no proof; `GET /v1/spec` shows the operations that have the parameter `proof`',
-  viewProofTooLarge: (most: number) =>
-    `the values that this view reads have more than ${most} bytes, the limit of a proof`,
+  proofRepeated: () => 'the parameter `proof` occurs more than once',
+  proofTooLarge: (most: number) =>
+    `the values that this answer depends on have more than ${most} bytes, the limit of a proof`,
   tooManyPaths: (most: number) =>
     `this view reads more than ${most} values: it can be proven only at versions whose whole tree the node keeps`,
   noProofsKept: () => 'this service cannot serve proofs: it keeps no signed checkpoint',

@@ -8,7 +8,7 @@ declare module '@ledger-state/core' {
   interface ErrorFieldsByCode {
     /** `key` of the module that is needed to decode the value, in database form, in hex. */
     module_not_proven: { readonly key: string }
-    /** State `key` of a value that a view reads, in database form, in hex. */
+    /** State `key` of a value on which the answer depends, in database form, in hex. */
     value_not_proven: { readonly key: string }
     /** `version` of the answer. */
     wrong_version: { readonly version: bigint }
@@ -99,6 +99,6 @@ export function moduleNotProven(key: Uint8Array): LightClientError {
 }
 
 export function valueNotProven(key: string): LightClientError {
-  const message = `the view reads the state key ${clip(key)}, and the answer does not prove its value`
+  const message = `the answer depends on the state key ${clip(key)}, and does not prove its value`
   return new LedgerStateError('value_not_proven', message, { key })
 }

@@ -7,7 +7,14 @@ export type { ReadQuestion } from './question.js'
 export { readEndingsFrom } from './read-endings.js'
 export type { StateOptions } from './read-from-node.js'
 export { readProofFrom } from './read-proof.js'
-export { type VerifiedBalance, type VerifyBalanceOptions, verifyBalance } from './verify-balance.js'
+export {
+  type BalanceQuestion,
+  type VerifiedBalance,
+  type VerifyBalanceAnswerOptions,
+  type VerifyBalanceOptions,
+  verifyBalance,
+  verifyBalanceAnswer,
+} from './verify-balance.js'
 export { type VerifiedRead, type VerifyReadOptions, verifyRead } from './verify-read.js'
 export {
   type VerifyResourceOptions,

@@ -29,7 +29,7 @@ export type ReadQuestion =
   | { readonly kind: 'raw_table_item'; readonly handle: string; readonly key: Uint8Array }
   | { readonly kind: 'resource'; readonly address: string; readonly type: string }
   | { readonly kind: 'account'; readonly address: string }
-  /** The code of a module: the answer is a state value, requested by `moduleRequest`. */
+  /** A module: the answer of `get_account_module`, or the state value that `moduleRequest` asks for. */
   | { readonly kind: 'module'; readonly address: string; readonly name: string }
   /** A state value by its key in database form. */
   | { readonly kind: 'state_value'; readonly stateKey: Uint8Array }

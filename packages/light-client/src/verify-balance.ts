@@ -1,5 +1,14 @@
-import { bytesToHex, parseAddress } from '@ledger-state/core'
-import { pairedMetadataAddress, primaryStoreAddress } from '@ledger-state/proof'
+import { jsonValueToText } from '@ledger-state/bcs'
+import { ByteWriter, bytesToHexDigits, parseAddress } from '@ledger-state/core'
+import {
+  checkValuesProof,
+  DEFAULT_HASH_SALT,
+  jsonToValuesProof,
+  LedgerHasher,
+  pairedMetadataAddress,
+  primaryStoreAddress,
+  readValuesProof,
+} from '@ledger-state/proof'
 import {
   coinStoreValue,
   parseStructTag,
@@ -7,16 +16,31 @@ import {
   resourceGroupKey,
   resourceKey,
 } from '@ledger-state/type-tag'
-import type { Signers } from './check-signatures.js'
+import { checkSignatures, type Signers, type Trust } from './check-signatures.js'
+import { answerDiffers, wrongVersion } from './errors.js'
 import { connectNode, newestProvenVersion } from './node-connection.js'
-import { storedBytes } from './proven-modules.js'
-import { readFromNode, type StateOptions } from './read-from-node.js'
+import { ProvenState } from './proven-state.js'
+import { type AnsweredValue, readProvenParts } from './read-answer.js'
+import type { StateOptions } from './read-from-node.js'
+import { isSameBytes } from './same-bytes.js'
 
-/** A balance of an account at a node. */
-export interface VerifyBalanceOptions extends StateOptions {
+/** A balance of an account. */
+export interface BalanceQuestion {
   readonly address: string
   /** A coin type, or the address of the metadata of a fungible asset. */
   readonly asset: string
+}
+
+/** A balance of an account at a node. */
+export interface VerifyBalanceOptions extends StateOptions, BalanceQuestion {}
+
+/** The question, and the trust of the reader. */
+export interface VerifyBalanceAnswerOptions extends Trust {
+  readonly question: BalanceQuestion
+  /** Version that was asked for. If undefined, any version is accepted, and the result says which. */
+  readonly version?: bigint | undefined
+  /** Word before the name of each hash, `APTOS::` by default. */
+  readonly hashSalt?: string | undefined
 }
 
 /** A balance that is proven. */
@@ -41,34 +65,69 @@ const OBJECT_GROUP = parseStructTag('0x1::object::ObjectGroup')
 /**
  * Asks a node for the balance of an account as `GET /accounts/{address}/balance/{asset_type}` defines it: for a coin its
  * coin store and the primary store of its fungible asset, for a fungible asset the primary store. Each store is proven,
- * present or absent, at the same version.
- * @throws `untrusted`, `verification_failed`, `wrong_state_key`, `wrong_version`, `answer_differs`, `invalid_answer`,
- *   and the errors of the arguments; `invalid_bcs` if a proven store has another form
+ * present or absent.
+ * @throws as `verifyBalanceAnswer`, and the errors of the arguments
  */
 export async function verifyBalance(options: VerifyBalanceOptions): Promise<VerifiedBalance> {
-  const owner = parseAddress(options.address)
-  const { coinKey, storeKey } = keysOf(owner, options.asset)
+  const { address, asset } = options
+  keysOf({ address, asset })
   const node = connectNode(options)
+  const { ask, trust } = node
   const version = options.version ?? (await newestProvenVersion(node))
-  const read = async (stateKey: Uint8Array, waypoint: string) => {
-    // The keys of resources are the same in database form and in BCS.
-    const request = { path: '/experimental/state_values/raw', body: JSON.stringify({ key: bytesToHex(stateKey) }) }
-    return await readFromNode(node, { question: { kind: 'state_value', stateKey }, request }, version, waypoint)
+  const path = `/accounts/${address}/balance/${encodeURIComponent(asset)}`
+  const answer = await ask({ path: `${path}?ledger_version=${version}&proof=true&proof_from=${trust.waypoint}` })
+  return await verifyBalanceAnswer(answer, { ...trust, question: { address, asset }, version })
+}
+
+/**
+ * Verifies the answer of a balance with `proof=true`: the ledger was signed by validators who follow from the reader's
+ * trust, its state has these stores or does not have them, and the answer is their sum.
+ * @param answer the body of the answer: a JSON text, bytes of BCS, or the result of `JSON.parse`, which rounds balances
+ *   above 2^53
+ * @throws `untrusted`, `verification_failed`, `value_not_proven`, `answer_differs`, `wrong_version`, `invalid_answer`;
+ *   `invalid_bcs` if a proven store has another form; the errors of the question
+ */
+export async function verifyBalanceAnswer(
+  answer: unknown,
+  options: VerifyBalanceAnswerOptions,
+): Promise<VerifiedBalance> {
+  const { question, version: expected, hashSalt = DEFAULT_HASH_SALT } = options
+  const { owner, coinKey, storeKey } = keysOf(question)
+  const { answered, proof } = readProvenParts(answer, { readBcs: readValuesProof, fromJson: jsonToValuesProof })
+  const hasher = new LedgerHasher(hashSalt)
+  const { ledgerInfo } = checkValuesProof(hasher, proof)
+  const { version } = proof.checkpoint
+  if (expected !== undefined && version !== expected) throw wrongVersion.ofProof(version, expected)
+  const signers = await checkSignatures(hasher, options, proof.epochEndings, ledgerInfo)
+  const state = new ProvenState(version, proof.values)
+  const [store, coins] = [state.get(storeKey), coinKey && state.get(coinKey)]
+  const primaryStore = store && primaryStoreBalance(storeKey, store)
+  const coinStore = coins && coinStoreValue(owner, coins)
+  const balance = (coinStore ?? 0n) + (primaryStore ?? 0n)
+  expectSameBalance(answered, balance)
+  return { balance, coinStore, primaryStore, version, timestampUsec: ledgerInfo.timestampUsec, signers }
+}
+
+/** Checks that the balance next to a proof, which a careless reader would take, is the proven one. */
+function expectSameBalance(answered: AnsweredValue, balance: bigint): void {
+  if (answered.kind === 'json') {
+    const said = jsonValueToText(answered.value)
+    if (said !== String(balance)) throw answerDiffers(String(balance), said)
+    return
   }
-  const store = await read(storeKey, node.trust.waypoint)
-  const primaryStore = store.bytes && primaryStoreBalance(storeKey, storedBytes(store.bytes))
-  // The signatures of the epochs up to here are checked already.
-  const coins = coinKey && (await read(coinKey, store.signers.waypoint ?? node.trust.waypoint))
-  const coinStore = coins?.bytes && coinStoreValue(owner, storedBytes(coins.bytes))
-  const { timestampUsec, signers } = store
-  return { balance: (coinStore ?? 0n) + (primaryStore ?? 0n), coinStore, primaryStore, version, timestampUsec, signers }
+  // A sum of two stores may have more than 64 bits; no answer has.
+  const isWritable = balance < 2n ** 64n
+  if (isWritable && isSameBytes(answered.value, new ByteWriter().u64(balance).toBytes())) return
+  throw answerDiffers(String(balance), `0x${bytesToHexDigits(answered.value!)}`)
 }
 
 /** State keys of the coin store, if the asset is a coin, and of the resource group of the primary store. */
-function keysOf(owner: Uint8Array, asset: string) {
+function keysOf({ address, asset }: BalanceQuestion) {
+  const owner = parseAddress(address)
   const coin = asset.includes('::') ? parseStructTag(asset) : undefined
   const metadata = coin ? pairedMetadataAddress(coin) : parseAddress(asset)
   return {
+    owner,
     coinKey: coin && resourceKey(owner, { ...COIN_STORE, typeArguments: [coin] }),
     storeKey: resourceGroupKey(primaryStoreAddress(owner, metadata), OBJECT_GROUP),
   }

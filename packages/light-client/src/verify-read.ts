@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonValue, jsonValueToText, parseJson } from '@ledger-state/bcs'
-import { bytesToHex, parseAddress } from '@ledger-state/core'
+import { bytesToHex, isLedgerStateError, parseAddress } from '@ledger-state/core'
+import { type ModuleAbi, moduleAbi, readModuleInterface } from '@ledger-state/move-module'
 import { checkStateProof, DEFAULT_HASH_SALT, LedgerHasher } from '@ledger-state/proof'
 import { checkSignatures, type Signers, type Trust } from './check-signatures.js'
 import { answerDiffers, wrongStateKey, wrongVersion } from './errors.js'
@@ -65,7 +66,7 @@ export async function verifyRead(answer: unknown, options: VerifyReadOptions): P
   const bytes = pickValue(question, lookup, proof.stateValue)
   const json = bytes && lookup.toJson(bytes)
   const implied = bytes ? undefined : impliedBy(question)
-  if (isWhole(question)) expectSameWhole(answered, proof.stateValue)
+  if (isWhole(question, answered, bytes)) expectSameWhole(answered, proof.stateValue)
   else if (bytes) expectSameValue(question, answered, bytes, json)
   else expectNoValue(answered, implied)
   return { bytes, json, impliedJson: implied?.json, version: found, timestampUsec: ledgerInfo.timestampUsec, signers }
@@ -80,9 +81,10 @@ function pickValue(
   return question.kind === 'state_value' ? stateValue : lookup.pick(storedBytes(stateValue))
 }
 
-/** Whether the answer to a question is a state value with its metadata. */
-function isWhole({ kind }: ReadQuestion): boolean {
-  return kind === 'state_value' || kind === 'module'
+/** Whether the answer to a question is a state value with its metadata; that of a module may be the module itself. */
+function isWhole({ kind }: ReadQuestion, answered: AnsweredValue, bytes: Uint8Array | undefined): boolean {
+  if (kind !== 'module') return kind === 'state_value'
+  return answered.kind === 'json' ? !isJsonObject(answered.value) : !isSameBytes(answered.value, bytes)
 }
 
 function expectSameWhole(answered: AnsweredValue, stateValue: Uint8Array | undefined): void {
@@ -100,17 +102,32 @@ function expectSameValue(
   question: ReadQuestion,
   answered: AnsweredValue,
   bytes: Uint8Array,
-  json: string | undefined,
+  decoded: string | undefined,
 ): void {
   if (answered.kind === 'bytes') {
     if (!isSameBytes(answered.value, bytes)) throw answerDiffers(hexOf(bytes), hexOf(answered.value))
     return
   }
   const { value } = answered
+  const json = question.kind === 'module' ? moduleToJson(bytes) : decoded
   const proven = json === undefined ? hexOf(bytes) : jsonValueToText(parseJson(json))
   const said = question.kind === 'resource' ? dataOf(value, question.type) : value
   const saidText = said === undefined ? undefined : jsonValueToText(said)
   if (json === undefined || saidText !== proven) throw answerDiffers(proven, saidText ?? jsonValueToText(value))
+}
+
+/** The JSON of a module in an answer: its code, and its ABI if it is readable. */
+function moduleToJson(bytes: Uint8Array): string {
+  return `{"bytecode":"${bytesToHex(bytes)}","abi":${JSON.stringify(abiOf(bytes) ?? null)}}`
+}
+
+function abiOf(bytes: Uint8Array): ModuleAbi | undefined {
+  try {
+    return moduleAbi(readModuleInterface(bytes))
+  } catch (error) {
+    if (isLedgerStateError(error, 'invalid_module', 'type_too_large')) return undefined
+    throw error
+  }
 }
 
 /**

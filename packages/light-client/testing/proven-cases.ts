@@ -71,6 +71,17 @@ export const cases: readonly Case[] = [
     bytes: undefined,
   },
   {
+    question: { kind: 'module', address: '0xcafe', name: 'game' },
+    url: '/accounts/0xcafe/module/game',
+    bytes: GAME,
+    json: bytesToHex(GAME),
+  },
+  {
+    question: { kind: 'module', address: '0xcafe', name: 'other' },
+    url: '/accounts/0xcafe/module/other',
+    bytes: undefined,
+  },
+  {
     question: { kind: 'state_value', stateKey },
     url: '/experimental/state_values/raw',
     body: { key: bytesToHex(Uint8Array.of(1, ...stateKey.subarray(1, 33), 8, ...rawKey)) },

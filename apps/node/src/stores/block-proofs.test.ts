@@ -1,25 +1,43 @@
 // Proofs at ends of blocks, from a store that was filled and audited by the program to a verified answer.
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { ByteWriter, bytesToHex, parseAddress, type Write } from '@ledger-state/core'
+import { ByteReader, ByteWriter, bytesToHex, parseAddress, type Write } from '@ledger-state/core'
 import { computeStateRoot } from '@ledger-state/feed'
 import { madeCheckpoint } from '@ledger-state/feed/testing/made-checkpoint'
 import { SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
-import { signedLedgerInfo, validatorsOf, waypointHash, writeEndings } from '@ledger-state/feed/testing/synthetic-epochs'
+import {
+  madeEndings,
+  signedLedgerInfo,
+  validatorsOf,
+  waypointHash,
+  writeEndings,
+} from '@ledger-state/feed/testing/synthetic-epochs'
 import { createRequestListener } from '@ledger-state/http'
 import { createLedger } from '@ledger-state/ledger'
 import { GENESIS, HELD, HOLDERS, u64 } from '@ledger-state/ledger/testing/view-ledger'
+import { verifyBalanceAnswer, verifyRead } from '@ledger-state/light-client'
+import { writeModule } from '@ledger-state/move-module'
 import {
   checkStateProof,
   checkValuesProof,
   jsonToStateProof,
   jsonToValuesProof,
   LedgerHasher,
+  pairedMetadataAddress,
+  primaryStoreAddress,
+  readLedgerInfo,
   type StateProof,
 } from '@ledger-state/proof'
 import { CHECKPOINT_KEY, checkpointToBytes, STATE_ROOT_KEY } from '@ledger-state/records'
 import { type LmdbEngineReader, openStateEngine, openStateEngineReader } from '@ledger-state/state-engine'
-import { moduleKey, parseStructTag, resourceGroupKey, resourceKey, tableItemKey } from '@ledger-state/type-tag'
+import {
+  moduleKey,
+  parseStructTag,
+  resourceGroupKey,
+  resourceKey,
+  tableItemKey,
+  writeStructTag,
+} from '@ledger-state/type-tag'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
 import { auditAllRoots } from './audit-all-roots.js'
@@ -42,6 +60,8 @@ afterEach(async () => {
 interface Served {
   readonly engine: LmdbEngineReader
   ask(path: string, body?: unknown): Promise<{ readonly status: number; readonly json: Record<string, unknown> }>
+  /** The text of an answer with the status 200. */
+  askText(path: string): Promise<string>
 }
 
 /** Serves a store of the bed as a reader process does. */
@@ -63,6 +83,12 @@ async function serve(name: string): Promise<Served> {
   const { port } = server.address() as AddressInfo
   return {
     engine,
+    async askText(path) {
+      const answer = await fetch(`http://127.0.0.1:${port}/v1${path}`)
+      const text = await answer.text()
+      expect([answer.status, text]).toEqual([200, expect.any(String)])
+      return text
+    },
     async ask(path, body) {
       const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
       const headers = { accept: 'application/json', 'content-type': 'application/json' }
@@ -97,6 +123,7 @@ async function provenValue({ ask }: Served, version: bigint, key: Uint8Array): P
  */
 async function fillSigned(name: string, versions: readonly (readonly Write[])[]) {
   const engine = openStateEngine({ path: bed.at(name), durability: 'none' })
+  const validators = validatorsOf(4)
   const state = new Map<string, { readonly key: Uint8Array; readonly value: Uint8Array }>()
   const history: (readonly [version: bigint, values: ReadonlyMap<string, Uint8Array>])[] = []
   for (const [at, writes] of versions.entries()) {
@@ -107,7 +134,7 @@ async function fillSigned(name: string, versions: readonly (readonly Write[])[])
     }
     const entries = [...state.values()].map((entry) => ({ ...entry, version }))
     const { root: stateRoot } = await computeStateRoot([entries], { spillFolder: bed.folder, threads: 0 })
-    const signed = { epoch: 4n, nextEpoch: undefined, validators: validatorsOf(4), signers: validatorsOf(4) }
+    const signed = { epoch: 4n, nextEpoch: undefined, validators, signers: validators }
     const checkpoint = madeCheckpoint({ version, end: version + 1n, stateRoot, ...signed })
     const own: Write[] = [
       [STATE_ROOT_KEY, stateRoot],
@@ -225,6 +252,81 @@ describe('proofs at ends of blocks', () => {
     await auditAllRoots(cut.engine, 'made', { folder: auditFolder(bed.at('made')), threads: 0 })
     const again = await serve('made')
     for (const version of [0n, 4n, 5n]) await provenValue(again, version, keys.item)
+  })
+
+  it('prove balances and modules as the API reads them, to the light client', async () => {
+    const owner = '0xcafe'
+    const apt = '0x1::aptos_coin::AptosCoin'
+    const [code, other] = ['game', 'other'].map((name) =>
+      writeModule({ version: 7, address: parseAddress(owner), name, structs: [] }),
+    )
+    const coins = resourceKey(parseAddress(owner), parseStructTag(`0x1::coin::CoinStore<${apt}>`))
+    const metadata = pairedMetadataAddress(parseStructTag(apt))
+    const primary = resourceGroupKey(
+      primaryStoreAddress(parseAddress(owner), metadata),
+      parseStructTag('0x1::object::ObjectGroup'),
+    )
+    const inCoins = (value: bigint) => new ByteWriter().u64(value).bytes(new Uint8Array(97)).toBytes()
+    const inStore = (value: bigint) => {
+      const group = new ByteWriter().uleb128(1)
+      writeStructTag(group, parseStructTag('0x1::fungible_asset::FungibleStore'))
+      return group.byteString(new ByteWriter().bytes(metadata).u64(value).bool(false).toBytes()).toBytes()
+    }
+    const game = moduleKey(parseAddress(owner), 'game')
+    const steps: (readonly [writes: readonly Write[], balance: bigint, module: Uint8Array | undefined])[] = [
+      [[[tableItemKey(parseAddress('0x1'), Uint8Array.of(1)), Uint8Array.of(1)]], 0n, undefined],
+      [[[coins, inCoins(5n)]], 5n, undefined],
+      [
+        [
+          [primary, inStore(7n)],
+          [game, code!],
+        ],
+        12n,
+        code,
+      ],
+      [[[coins, null]], 7n, code],
+      [
+        [
+          [primary, inStore(2n ** 64n - 1n)],
+          [game, other!],
+        ],
+        2n ** 64n - 1n,
+        other,
+      ],
+      [
+        [
+          [primary, null],
+          [game, null],
+        ],
+        0n,
+        undefined,
+      ],
+    ]
+    await fillSigned(
+      'assets',
+      steps.map(([writes]) => writes),
+    )
+    const served = await serve('assets')
+    await auditAllRoots(served.engine, 'assets', {
+      ...{ folder: auditFolder(bed.at('assets')), proofsBudget: 1_000, threads: 0 },
+    })
+    const trustedValidators = readLedgerInfo(new ByteReader(signedLedgerInfo(madeEndings(4)[3]!))).nextEpoch!
+    for (let round = 0; round < 2; round++) {
+      for (const [at, [, balance, module]] of steps.entries()) {
+        const version = BigInt(at)
+        const query = `?ledger_version=${at}&proof=true`
+        const ofCoin = await served.askText(`/accounts/${owner}/balance/${apt}${query}`)
+        const question = { address: owner, asset: apt }
+        expect(await verifyBalanceAnswer(ofCoin, { question, version, trustedValidators })).toMatchObject({ balance })
+        const ofModule = await served.askText(`/accounts/${owner}/module/game${query}`)
+        const code = await verifyRead(ofModule, {
+          ...{ question: { kind: 'module', address: owner, name: 'game' }, version, trustedValidators },
+        })
+        expect(code.bytes && bytesToHex(code.bytes)).toBe(module && bytesToHex(module))
+      }
+    }
+    const { status, json } = await served.ask(`/accounts/${owner}/balance/${apt}?ledger_version=99&proof=true`)
+    expect([status, json.error_code]).toEqual([404, 'version_not_found'])
   })
 
   it('prove views, with what they read at each end', async () => {

@@ -132,10 +132,10 @@ const SCHEMAS = {
       ...INFO_PROOF_PROPERTIES,
     },
   },
-  ViewProof: {
+  ValuesProof: {
     type: 'object',
     description:
-      'Proves all values that a view read, and the keys that had none, from the signatures of validators: docs/ledger-formats.md, "Proofs of views". In BCS the answer is the bytes of the results, with their length, followed by the proof.',
+      'Proves all values on which an answer depends, and the keys that have none, from the signatures of validators: docs/ledger-formats.md, "Proofs of views and balances". In BCS the answer is the bytes of the answer without a proof, with their length, followed by the proof.',
     required: ['values', 'nodes', 'hashes', 'leaves', ...INFO_PROOF_MEMBERS],
     properties: {
       values: {

@@ -1,10 +1,11 @@
 import { readAccountModule } from '@ledger-state/ledger'
+import { moduleKey } from '@ledger-state/type-tag'
 import { moduleToJson } from '../formats/module-formats.js'
 import { chooseFormat } from '../protocol/accept.js'
-import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { ADDRESS_PARAMETER, expectLastSegment, parseAccountAddress, parseModuleName } from './parts/account-parts.js'
 import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
 import { parseAskedState } from './parts/request-parts.js'
+import { answerRead, orProven, PROOF_PARAMETERS, parseAskedProof } from './parts/state-read.js'
 
 export const getAccountModule: Operation = {
   id: 'get_account_module',
@@ -23,8 +24,12 @@ export const getAccountModule: Operation = {
       schema: { type: 'string', pattern: '^([a-zA-Z][a-zA-Z0-9_$]*|[_$][a-zA-Z0-9_$]+)$' },
     },
     ...STATE_PARAMETERS,
+    ...PROOF_PARAMETERS,
   ],
-  success: { json: { $ref: '#/components/schemas/Module' }, bcs: { $ref: '#/components/schemas/Bytes' } },
+  success: {
+    json: orProven({ $ref: '#/components/schemas/Module' }, 'StateProof'),
+    bcs: { $ref: '#/components/schemas/Bytes' },
+  },
   errors: STATE_ERRORS,
   handle(request) {
     const format = chooseFormat(request.accept, 'json')
@@ -32,10 +37,16 @@ export const getAccountModule: Operation = {
     const address = parseAccountAddress(request)
     const name = parseModuleName(request.params.module_name!)
     const asked = parseAskedState(request.query)
+    const proof = parseAskedProof(request)
     request.expectOutput(format, 'Get account module')
-    const state = request.pin(asked)
-    const module = readAccountModule(state, address, name)
-    const body = format === 'json' ? Buffer.from(moduleToJson(module)) : module.bytes
-    return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body }
+    return answerRead(request, proof, {
+      format,
+      asked,
+      keyOf: () => moduleKey(address, name),
+      read(state) {
+        const module = readAccountModule(state, address, name)
+        return { bytes: module.bytes, toJson: () => Buffer.from(moduleToJson(module)) }
+      },
+    })
   },
 }

@@ -21,7 +21,7 @@ export const callView: Operation = {
   parameters: [...STATE_PARAMETERS, ...PROOF_PARAMETERS],
   requestBody: { $ref: '#/components/schemas/ViewRequest' },
   bcsRequestType: VIEW_FUNCTION_BCS,
-  success: { json: orProven({ type: 'array', items: {} }, 'ViewProof'), bcs: { $ref: '#/components/schemas/Bytes' } },
+  success: { json: orProven({ type: 'array', items: {} }, 'ValuesProof'), bcs: { $ref: '#/components/schemas/Bytes' } },
   errors: BODY_ERRORS,
   handle(request) {
     const { rules, allowance } = request.views

@@ -63,7 +63,7 @@ export function checkValuesProof(hasher: LedgerHasher, { values, path, checkpoin
   return checked
 }
 
-/** Writes a proof in BCS: see docs/ledger-formats.md, "Proofs of views". */
+/** Writes a proof in BCS: see docs/ledger-formats.md, "Proofs of views and balances". */
 export function writeValuesProof(writer: ByteWriter, { values, path, checkpoint, epochEndings }: ValuesProof): void {
   writer.uleb128(values.length)
   for (const { stateKey, stateValue } of values) {

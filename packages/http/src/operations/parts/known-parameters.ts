@@ -7,12 +7,14 @@ import type { Route } from './operation.js'
 const MOST_COMPARED = 64
 
 /**
- * Refuses a parameter with a name close to one of the operation's, and a demand for a proof if the operation gives none.
+ * Refuses a parameter with a name close to one of the operation's, and a demand for a proof if the operation gives none, or if it
+ * is repeated: readers differ in whether the first or the last one counts.
  * If they were ignored, the answer would not match the client's intention. Other unknown parameters are ignored.
  * @throws `invalid_parameter`
  */
 export function expectKnownParameters({ parameters = [] }: Route, query: string): void {
   let left = MOST_COMPARED
+  let isProofNamed = false
   for (let start = 0; start < query.length; ) {
     const nextAt = query.indexOf('&', start)
     const end = nextAt < 0 ? query.length : nextAt
@@ -21,6 +23,10 @@ export function expectKnownParameters({ parameters = [] }: Route, query: string)
     const name = percentDecoded(query.slice(start, nameEnd))
     const value = query.slice(nameEnd + 1, end)
     start = end + 1
+    if (name === 'proof') {
+      if (isProofNamed) throw invalidParameter.proofRepeated()
+      isProofNamed = true
+    }
     if (name === undefined || parameters.some((known) => known.name === name && known.in === 'query')) continue
     if (name === 'proof' && value !== 'false') throw invalidParameter.noProofOfOperation()
     if (left-- <= 0) continue

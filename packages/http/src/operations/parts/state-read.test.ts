@@ -9,7 +9,7 @@ import {
   type StateProof,
   stateProofToJson,
 } from '@ledger-state/proof'
-import { parseStructTag, resourceGroupKey, resourceKey, tableItemKey } from '@ledger-state/type-tag'
+import { moduleKey, parseStructTag, resourceGroupKey, resourceKey, tableItemKey } from '@ledger-state/type-tag'
 import { inject } from 'light-my-request'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
@@ -17,6 +17,7 @@ import {
   createProvenLedger,
   END,
   EPOCH,
+  GAME,
   HOME,
   type ProvenLedger,
   pair,
@@ -95,6 +96,12 @@ describe('?proof=true', () => {
         { sequence_number: '7', authentication_key: bytesToHex(HOME) },
         resourceKey(HOME, parseStructTag('0x1::account::Account')),
       ],
+      [
+        `/accounts/0xcafe/module/game?${AT}`,
+        undefined,
+        { bytecode: bytesToHex(GAME), abi: expect.objectContaining({ name: 'game' }) },
+        moduleKey(HOME, 'game'),
+      ],
     ] as const
     for (const [url, body, value, key] of reads) {
       const answer = await askJson(url, body)
@@ -117,6 +124,8 @@ describe('?proof=true', () => {
       [`/accounts/0xbeef/resource/0xcafe::game::Score?${AT}`, undefined],
       [`/accounts/0xbeef/resource/0xcafe::game::Member?${AT}`, undefined],
       [`/accounts/0xbeef?${AT}`, undefined],
+      [`/accounts/0xbeef/module/game?${AT}`, undefined],
+      [`/accounts/0xcafe/module/other?${AT}`, undefined],
       [`/experimental/state_values/raw?${AT}`, { key: stateKeyOfTable(99) }],
     ] as const
     for (const [url, body] of reads) {
@@ -226,10 +235,28 @@ describe('?proof=true', () => {
         }
       }
     }
-    expect(provable).toContain('/accounts/{address}')
-    const element = { path: '/v1/accounts/0xcafe/balance/0xcafe::a::B?proof=true' }
+    expect(provable).toEqual(
+      expect.arrayContaining([
+        '/accounts/{address}',
+        '/accounts/{address}/balance/{asset_type}',
+        '/accounts/{address}/module/{module_name}',
+        '/accounts/{address}/resource/{resource_type}',
+        '/experimental/state_values/raw',
+        '/tables/{table_handle}/item',
+        '/tables/{table_handle}/raw_item',
+        '/view',
+      ]),
+    )
+    const element = { path: '/v1/accounts/0xcafe/balances?proof=true' }
     expect((await ask('/batch', { requests: [element] })).text).toContain(NO_PROOF)
+    const balance = { path: `/v1/accounts/0xcafe/balance/0xa?${AT}` }
+    const { text } = await ask('/batch', { requests: [balance] })
+    expect(JSON.parse(text)).toMatchObject([{ value: { value: 0, proof: { values: [{ state_value: null }] } } }])
     expect((await ask('/info?proof=false')).status).toBe(200)
+    for (const query of ['proof=false&proof=true', `${AT}&proof=false`, 'proof=false&x&%70roof=false']) {
+      const { status, text } = await ask(`/accounts/0xcafe?${query}`)
+      expect([status, text]).toEqual([400, expect.stringContaining('occurs more than once')])
+    }
   })
 
   it('is the same over an engine whose reads are promises', async () => {
