@@ -9,7 +9,9 @@ type JsonOf<Name extends keyof operations> = operations[Name] extends {
   : never
 
 it('a balance is a number where the API answers a number, and a decimal text in lists and histories', () => {
-  expectTypeOf<JsonOf<'get_account_balance'>>().toEqualTypeOf<number>()
+  // With a proof, it is the member of an object.
+  expectTypeOf<Exclude<JsonOf<'get_account_balance'>, object>>().toEqualTypeOf<number>()
+  expectTypeOf<Extract<JsonOf<'get_account_balance'>, object>['value']>().toEqualTypeOf<number>()
   expectTypeOf<JsonOf<'get_balances_batch'>[number]['value']>().toEqualTypeOf<number | undefined>()
   expectTypeOf<JsonOf<'get_account_balance_history'>[number]['balance']>().toEqualTypeOf<string | undefined>()
   expectTypeOf<JsonOf<'get_account_balances'>[number]['amount']>().toEqualTypeOf<string>()
