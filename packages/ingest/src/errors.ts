@@ -17,6 +17,7 @@ export type IngestErrorCode =
   | 'invalid_argument'
   | 'ledger_fork'
   | 'source_failed'
+  | 'spill_failed'
   | 'store_not_empty'
   | 'untrusted'
   | 'version_gap'
@@ -130,6 +131,12 @@ export function atSourcePosition(error: LedgerStateError, place: string): Ledger
 export function nothingSigned(oldestVersion: bigint): IngestError {
   const message = `the store has no signed version since its oldest version, ${oldestVersion}, so nothing would be left of it: remove the store and ingest again from a source with signatures`
   return new LedgerStateError('untrusted', message, {})
+}
+
+/** An audit that cannot be written next to the copy of its store. */
+export function auditNotCopied(folder: string, cause: unknown): IngestError {
+  const message = `cannot copy the audit to ${folder}: ${(cause as Error).message}; the copy of the store is complete without it`
+  return new LedgerStateError('spill_failed', message, {}, { cause })
 }
 
 /** Files of an audit that are not as it wrote them. They are removed. */

@@ -1,5 +1,6 @@
 export { type AuditCandidates, type AuditFinding, type AuditRecord, readAuditRecord } from './audit/audit-record.js'
 export { type AuditProgress, type AuditRootsOptions, auditRoots } from './audit/audit-roots.js'
+export { type HeldAudit, holdAudit } from './audit/copy-audit.js'
 export { type DifferingKeys, findDifferingKeys } from './audit/differing-keys.js'
 export type { AuditedEngine } from './audit/range-writes.js'
 export type { IngestCounters, ProgressReporter } from './commit/counters.js'

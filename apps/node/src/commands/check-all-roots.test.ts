@@ -1,10 +1,12 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
 import { signedLedgerInfo, waypointHash, writeEndings } from '@ledger-state/feed/testing/synthetic-epochs'
+import { readAuditRecord } from '@ledger-state/ingest'
 import { isOwnKey, SLICE_KEY, STATE_ROOT_KEY } from '@ledger-state/records'
 import { openStateEngine } from '@ledger-state/state-engine'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
+import { auditFolder } from '../stores/audit-folder.js'
 import { lockAudit } from '../stores/audit-lock.js'
 
 let bed: CommandBed
@@ -49,6 +51,44 @@ describe('check --all-roots', () => {
     expect(Number(info().audited_version)).toBeGreaterThan(Number(version))
     const { signed_version: signed } = info()
     expect(info().audited_version).toBe(signed)
+  })
+
+  it('is part of a snapshot, which continues it: the copy is audited, and has its proofs and findings', async () => {
+    ingestChain('--to', '40')
+    const check = ['check', '--all-roots']
+    expect(bed.run(...check, '--proofs-budget', '1000', ...store)).toMatchObject({ status: 0 })
+    const info = (name: string) => JSON.parse(bed.run('info', '--json', '--data-dir', name).stdout)
+    const audited = (name: string) => {
+      const { audited_version, audited_from_version, audit_findings } = info(name)
+      return { audited_version, audited_from_version, audit_findings }
+    }
+    for (const options of [[], ['--compact']]) {
+      const name = `copy${options.join('')}`
+      expect(bed.run('snapshot', name, ...options, ...store)).toMatchObject({ status: 0 })
+      expect(audited(name)).toEqual(audited('store'))
+      expect(audited(name).audit_findings).toBe(0)
+      const [of, copied] = ['store', name].map((one) => readAuditRecord(auditFolder(bed.at(one)))!)
+      expect(copied).toEqual(of)
+      // Both go on by themselves, from what is audited already.
+      const before = JSON.parse(readFileSync(bed.at(`${name}/audit/audit.json`), 'utf8').split('\n')[0]!)
+      expect(bed.ingest('backup', name)).toMatchObject({ status: 0 })
+      expect(bed.run(...check, '--data-dir', name)).toMatchObject({ status: 0 })
+      const after = readAuditRecord(auditFolder(bed.at(name)))!
+      expect(after.proofs!.cuts[0]).toMatchObject({ name: before.proofs.cuts[0].name, first: 0n })
+      expect(after.compared).toBeGreaterThan(before.compared)
+    }
+    // A copy whose ledger is cut off afterwards audits the rest again; a copy without an audit has none.
+    const engine = openStateEngine({ path: bed.at('copy'), durability: 'none' })
+    await engine.truncateTo(20n)
+    await engine.close()
+    expect(audited('copy').audited_version).toBeNull()
+    expect(bed.run(...check, '--data-dir', 'copy')).toMatchObject({ status: 0 })
+    expect(Number(audited('copy').audited_version)).toBeLessThanOrEqual(20)
+    const [file] = readdirSync(bed.at('store/audit')).filter((name) => name.startsWith('keys-'))
+    rmSync(bed.at(`store/audit/${file}`))
+    expect(bed.run('snapshot', 'bare', ...store)).toMatchObject({ status: 0 })
+    expect(existsSync(bed.at('bare/audit'))).toBe(false)
+    expect(audited('bare').audited_version).toBeNull()
   })
 
   it('names the versions in which a value is wrong, and the key, each time it is asked', async () => {

@@ -37,6 +37,14 @@ it('ranges of a backup are filled by several commands, joined, and verified by t
   })
   const checked = await bed.run('check', '--state-root', '--data-dir', 'out')
   expect(checked).toMatchObject({ status: 0, stdout: expect.stringMatching(/as the ledger says/) })
+  // The ends of the ranges are audited like all other versions, from the first on.
+  const audited = await bed.run('check', '--all-roots', '--data-dir', 'out')
+  expect(audited).toMatchObject({
+    status: 0,
+    stdout: expect.stringMatching(
+      new RegExp(`^audited to version ${latestVersion}, from version 0: \\d+ blocks, all as the ledger says`),
+    ),
+  })
   // It goes on from the same backup.
   expect(await bed.run('ingest', 'backup', '--data-dir', 'out', ...trust)).toMatchObject({ status: 0 })
   expect(await bed.run('segments', 'join', 'a', '--into', 'out')).toMatchObject({

@@ -1,10 +1,12 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { moveDurably } from '@ledger-state/core/files'
+import { holdAudit } from '@ledger-state/ingest'
 import { openStateEngineReader, UNFINISHED_STORE_FILE } from '@ledger-state/state-engine'
 import type { Command } from '../config/command.js'
 import { switchOption } from '../config/option.js'
 import { copyNotEmpty, stoppedBy, usageError } from '../errors.js'
+import { auditFolder } from '../stores/audit-folder.js'
 import { copyStore } from '../stores/copy-store.js'
 import { openExportSource } from '../stores/export-source.js'
 import { openReader } from '../stores/open-reader.js'
@@ -50,11 +52,14 @@ export const snapshotCommand: Command = {
 async function copyFiles(from: string, to: string, compact: boolean): Promise<void> {
   const engine = openStateEngineReader({ path: from, verifyReads: true })
   const { fileBytes, freeBytes } = engine.stats
+  const audit = await holdAudit(auditFolder(from))
   const stopShowing = showGrowth(join(to, UNFINISHED_STORE_FILE), compact ? fileBytes - freeBytes : fileBytes)
   try {
     await engine.snapshot(to, { compact })
+    await audit?.copyTo(auditFolder(to))
   } finally {
     stopShowing()
+    await audit?.close()
     await engine.close()
   }
 }

@@ -252,6 +252,28 @@ describe('auditRoots', () => {
     expect(await audit(engine, { folder: place })).toEqual(before)
   })
 
+  it('ends if a prune overtakes it between ranges, and the next one begins at the window', async () => {
+    const engine = await storeOf(ledger, true)
+    const place = newFolder()
+    const ends = new Set<bigint>()
+    await audit(engine, { rangeWrites: 40, onProgress: ({ version }) => ends.add(version) })
+    const [, before, last] = [...ends]
+    let isPruned = false
+    const pace = async () => {
+      if (isPruned || readAuditRecord(place)?.version !== before) return
+      isPruned = true
+      // The writes of this range are read already. Of the next version, the deletions are gone, and nothing else.
+      await engine.prune(engine.ledger!.latestVersion - last!)
+    }
+    const overtaken = audit(engine, { folder: place, rangeWrites: 40, pace })
+    await expect(overtaken).rejects.toMatchObject({ code: 'version_pruned' })
+    const { oldestVersion } = engine.ledger!
+    expect([readAuditRecord(place)!.version, oldestVersion]).toEqual([last, last! + 1n])
+    const next = await audit(engine, { folder: place, rangeWrites: 40 })
+    const anew = await audit(engine)
+    expect(next).toMatchObject({ from: oldestVersion, root: anew.root, findings: [], compared: anew.compared })
+  })
+
   it('starts over if a truncation has cut off audited versions', async () => {
     const engine = await storeOf(ledger, true)
     const place = newFolder()

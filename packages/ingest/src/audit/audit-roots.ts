@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { bytesToHexDigits, isLedgerStateError } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
 import { makeFolderNow, syncFolder } from '@ledger-state/core/files'
-import { branchOf, expectNotTruncated, type LedgerSummary, type StoredWrite } from '@ledger-state/engine'
+import { branchOf, expectNotTruncated, type LedgerSummary, type StoredWrite, versionPruned } from '@ledger-state/engine'
 import {
   type Cut,
   type KeysFile,
@@ -86,7 +86,7 @@ const READING_SHARE = 0.4
  * store only; what it found is in the folder, durably after each range.
  * @returns the record: whoever finds a finding in it has a store whose state differs from the ledger
  * @throws `version_pruned`, `version_truncated` if the store loses versions of a range meanwhile: the next call goes
- * on;   `spill_failed` if files cannot be written; `store_corrupt`
+ * on; `spill_failed` if files cannot be written; `store_corrupt`
  */
 export async function auditRoots(engine: AuditedEngine, options: AuditRootsOptions): Promise<AuditRecord> {
   makeFolderNow(options.folder)
@@ -224,6 +224,7 @@ class Audit {
         this.#report(version, count)
         await this.#pause()
       }
+      this.#expectKept(version)
       const findings = this.#prunedFindings().map((finding) => ({
         ...finding,
         goodAfter: finding.goodAfter ?? version,
@@ -261,6 +262,7 @@ class Audit {
         return range.add({ version: number, key, isNewKey, value, annotation })
       }
       await readRangeWrites(engine, { first, last, signal, pace: this.#options.pace }, visit)
+      this.#expectKept(record.version)
       const tracker = new FindingTracker(record)
       const take = (block: number, computed: Uint8Array) => {
         tracker.take(first + BigInt(ends[block]!), computed, given.upTo(ends[block]!))
@@ -342,6 +344,15 @@ class Audit {
     await writeAuditRecord(folder, record)
     removeFiles(folder, record)
     return record
+  }
+
+  /**
+   * Checks that no prune has dropped writes above a version, or the state at it, before they were read.
+   * @throws `version_pruned`
+   */
+  #expectKept(version: bigint): void {
+    const { oldestVersion } = this.#engine.ledger!
+    if (oldestVersion > version) throw versionPruned(version, oldestVersion)
   }
 
   async #addCandidates(record: AuditRecord): Promise<AuditRecord> {
