@@ -34,7 +34,7 @@ function compare(counted: Partial<Record<OperationName, number>>): string[] {
   if (node !== process.version) return [`instructions.json is of Node.js ${node}, this is ${process.version}`]
   return Object.entries(counted).flatMap(([operation, count]) => {
     const name = operation as OperationName
-    const difference = differenceOf(name, count, counts[name])
+    const difference = differenceOf(count, counts[name])
     return difference === undefined ? [] : [`${operation}: ${difference}`]
   })
 }

@@ -9,13 +9,8 @@ export interface RecordedCounts {
 }
 
 const FILE = fileURLToPath(new URL('../../instructions.json', import.meta.url))
-/** Difference that counts as none. Two runs of the same code differ by less than 1 %. */
+/** Difference that counts as none. Two runs of the same code differ by less than 1 %, those of writes by up to 3 %. */
 const TOLERANCE = 0.04
-/**
- * The same for writes: two runs differ by up to 6 %, since a thread merges levels meanwhile, and a merge takes the files
- * that it finds.
- */
-const TOLERANCE_OF_WRITES = 0.12
 
 export function readRecordedCounts(): RecordedCounts {
   return JSON.parse(readFileSync(FILE, 'utf8')) as RecordedCounts
@@ -26,14 +21,10 @@ export function writeRecordedCounts(recorded: RecordedCounts): void {
 }
 
 /** Text about the difference between a count of an operation and the recorded one; undefined if there is none. */
-export function differenceOf(
-  operation: OperationName,
-  count: number,
-  recorded: number | undefined,
-): string | undefined {
+export function differenceOf(count: number, recorded: number | undefined): string | undefined {
   if (recorded === undefined) return `${format(count)} instructions, of which nothing is recorded`
   const ratio = count / recorded
-  if (Math.abs(ratio - 1) <= (operation === 'write' ? TOLERANCE_OF_WRITES : TOLERANCE)) return undefined
+  if (Math.abs(ratio - 1) <= TOLERANCE) return undefined
   return `${format(count)} instructions, ${ratio.toFixed(3)} times the recorded ${format(recorded)}`
 }
 

@@ -13,8 +13,8 @@ const MAP_BYTES = 2 ** 33
 const KEYS = 300
 const WRITES_PER_VERSION = 5
 const VERSIONS_PER_BATCH = 20
-/** Bytes of the memtable while writes are counted, so that it is merged every thousand writes. */
-const SMALL_TABLE_BYTES = 600_000
+/** Versions after which the memtable is merged: small enough for the merge to run on the event loop. */
+const VERSIONS_PER_MERGE = 100
 /** Versions after which each key has been written ten times. */
 const FIRST_VERSIONS = (KEYS * 10) / WRITES_PER_VERSION
 const KEY_BYTES = 70
@@ -47,16 +47,19 @@ function* batches(first: number, versions: number): Generator<WorkloadVersion[]>
 
 async function runOnEngine(): Promise<void> {
   const { openStateEngine } = await import('@ledger-state/state-engine')
-  const memtableBytes = operation === 'write' ? SMALL_TABLE_BYTES : undefined
-  const engine = openStateEngine({ path: folder, durability: 'none', mapBytes: MAP_BYTES, memtableBytes })
+  const engine = openStateEngine({ path: folder, durability: 'none', mapBytes: MAP_BYTES })
   // Only the first commit is merged at once.
   const inTable = operation === 'look-up in the table' ? FIRST_VERSIONS - 1 : 0
   await engine.commit(makeVersions(0, FIRST_VERSIONS - inTable), { chainId: 1 })
   if (inTable > 0) await engine.commit(makeVersions(FIRST_VERSIONS - inTable, inTable), { chainId: 1 })
   if (operation === 'write') {
-    for (const batch of batches(FIRST_VERSIONS, count / WRITES_PER_VERSION)) await engine.commit(batch, { chainId: 1 })
-    // Without waiting, the progress of the merges depends on when the system calls of the log end.
-    await engine.merge()
+    let versions = 0
+    for (const batch of batches(FIRST_VERSIONS, count / WRITES_PER_VERSION)) {
+      await engine.commit(batch, { chainId: 1 })
+      versions += batch.length
+      // Merges that run beside commits take the files that are there when the system calls of the log end.
+      if (versions % VERSIONS_PER_MERGE === 0) await engine.merge()
+    }
   } else {
     const keys = Array.from({ length: KEYS }, (_, at) => keyOf(at))
     for (let at = 0; at < count; at++) engine.at(BigInt((at * 7) % FIRST_VERSIONS)).get(keys[at % KEYS]!)

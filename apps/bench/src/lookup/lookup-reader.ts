@@ -62,6 +62,9 @@ function openSource(kind: ReaderTask['kind']): Source | Promise<Source> {
 
 function openEngine(): Source {
   const reader = openStateEngineReader({ path: task.path })
+  // Its files are opened by the first read, which also indexes the newest commits: measured as the opening. The other stores
+  // do that when they are opened, too.
+  if (!reader.ledger) throw new Error(`there is no ledger in ${task.path}`)
   return {
     read() {
       const key = keyBytes(firstKey + random.below(keys))

@@ -16,16 +16,17 @@ const SORT_SHARE = 0.15
 /**
  * Writes a sealed part of the memtable into files of level 0, in steps of some milliseconds, each of which yields the share of
  * the work that is done. Returns their rows, which no transaction has yet. The first file has the number `file`; the part
- * needs `filesOfFlush` of them at most.
+ * needs `filesOfFlush` of them at most. A thread may sort more keys in a step.
  */
 export function* flushSegment(
   facts: FileFacts,
   segment: Segment,
   file: number,
+  stepKeys?: number,
 ): Generator<number, readonly SegmentRow[]> {
   // All versions may have been cut off. Otherwise there is a file, also of versions without writes: `expectAllVersions`.
   if (segment.versionCount === 0) return []
-  for (const _ of segment.sortInSteps()) yield SORT_SHARE * segment.sortedShare
+  for (const _ of segment.sortInSteps(stepKeys)) yield SORT_SHARE * segment.sortedShare
   const { firstVersion } = segment
   const place = { firstVersion, lastVersion: segment.head!.latestVersion, level: 0, isBase: false, file }
   const put = function* (sink: SegmentSink): Generator<number, void> {

@@ -6,8 +6,14 @@ export interface KeySource {
   endOfKey(key: number): number
 }
 
-/** Number of keys that are sorted, or merged, in one step: about 3 ms of work. */
+/** Number of keys that are sorted, or merged, in one step on the event loop: about 3 ms of work. */
 const STEP_KEYS = 8_192
+/** The same in a thread that has nothing else to do: the larger the sorted runs, the fewer merges. */
+export const THREAD_STEP_KEYS = 65_536
+/** Keys that are sorted at once by a word and a place: together they fit in the 53 bits of a number. */
+const MOST_PLACES = 2 ** 20
+/** Number of words that are read in one step: less than a millisecond of work. */
+const WORDS_AT_ONCE = 65_536
 /** Ranges shorter than this are sorted by comparing. */
 const SHORT_RANGE = 16
 /** From this depth, ranges are sorted by comparing as well: many long keys with a common beginning get there. */
@@ -51,10 +57,10 @@ export class KeyOrder {
     return this.#runs[0] ?? new Int32Array(0)
   }
 
-  /** Does the work of `sorted` in steps of some milliseconds. */
-  *steps(): Generator<void> {
+  /** Does the work of `sorted` in steps of some milliseconds, or of more keys. */
+  *steps(stepKeys = STEP_KEYS): Generator<void> {
     while (this.#counted < this.#source.keyCount) {
-      const count = Math.min(STEP_KEYS, this.#source.keyCount - this.#counted)
+      const count = Math.min(stepKeys, this.#source.keyCount - this.#counted)
       const run = new Int32Array(count)
       for (let at = 0; at < count; at++) run[at] = this.#counted + at
       this.#sortRange(run, 0, count, 0)
@@ -69,12 +75,18 @@ export class KeyOrder {
 
   *#mergeLast(): Generator<void> {
     const [left, right] = this.#runs.slice(-2) as [Int32Array, Int32Array]
+    const depth = this.#commonBytes(left, right)
+    const leftWords = yield* this.#words(left, depth)
+    const rightWords = yield* this.#words(right, depth)
     const merged = new Int32Array(left.length + right.length)
     let fromLeft = 0
     let fromRight = 0
     for (let start = 0; start < merged.length; ) {
       // A short run has few places in a long one: the keys between them are copied.
-      const taken = this.#lengthBelow(left, fromLeft, right, fromRight)
+      const taken =
+        fromRight < right.length
+          ? this.#lengthBelow(left, leftWords, fromLeft, right[fromRight]!, rightWords[fromRight]!)
+          : left.length - fromLeft
       if (taken > 0) merged.set(left.subarray(fromLeft, fromLeft + taken), fromLeft + fromRight)
       fromLeft += taken
       if (fromRight < right.length) {
@@ -88,26 +100,50 @@ export class KeyOrder {
     this.#runs.splice(-2, 2, merged)
   }
 
+  /** Number of bytes with which all keys of two runs begin: those between the first and the last of a run begin like both. */
+  #commonBytes(left: Int32Array, right: Int32Array): number {
+    const ends = [left[0]!, left.at(-1)!, right[0]!, right.at(-1)!]
+    const { bytes } = this.#source
+    const starts = ends.map((key) => this.#source.startOfKey(key))
+    const most = Math.min(...ends.map((key, at) => this.#source.endOfKey(key) - starts[at]!))
+    let common = 0
+    while (common < most && starts.every((start) => bytes[start + common] === bytes[starts[0]! + common])) common++
+    return common
+  }
+
+  /** The four bytes after the first `depth` of each key: most comparisons need no others. */
+  *#words(run: Int32Array, depth: number): Generator<void, Float64Array> {
+    const words = new Float64Array(run.length)
+    for (let at = 0; at < run.length; at++) {
+      words[at] = this.#word(run[at]!, depth)
+      if (at % WORDS_AT_ONCE === WORDS_AT_ONCE - 1) yield
+    }
+    return words
+  }
+
   /**
-   * Number of keys of a run, counted from a place, that are below the next key of another run. The search doubles its steps,
-   * then halves them.
+   * Number of keys of a run, counted from a place, that are below a key of another run. The search doubles its steps, then
+   * halves them.
    */
-  #lengthBelow(run: Int32Array, from: number, other: Int32Array, at: number): number {
-    if (at === other.length) return run.length - from
-    const key = other[at]!
+  #lengthBelow(run: Int32Array, words: Float64Array, from: number, key: number, word: number): number {
     let least = 0
     let step = 1
-    while (from + least + step <= run.length && this.#compare(run[from + least + step - 1]!, key) < 0) {
+    while (from + least + step <= run.length && this.#isBelow(run, words, from + least + step - 1, key, word)) {
       least += step
       step *= 2
     }
     let most = Math.min(least + step - 1, run.length - from)
     while (least < most) {
       const middle = (least + most) >> 1
-      if (this.#compare(run[from + middle]!, key) < 0) least = middle + 1
+      if (this.#isBelow(run, words, from + middle, key, word)) least = middle + 1
       else most = middle
     }
     return least
+  }
+
+  #isBelow(run: Int32Array, words: Float64Array, at: number, key: number, word: number): boolean {
+    const other = words[at]!
+    return other !== word ? other < word : this.#compare(run[at]!, key) < 0
   }
 
   /** Sorts keys that agree in their first `depth` bytes by the next four, and then each group that agrees in these. */
@@ -120,13 +156,13 @@ export class KeyOrder {
     }
     // Each number is the word, with the present place of the key as its fraction.
     const places = new Float64Array(count)
-    for (let at = 0; at < count; at++) places[at] = this.#word(run[start + at]!, depth) + at / STEP_KEYS
+    for (let at = 0; at < count; at++) places[at] = this.#word(run[start + at]!, depth) + at / MOST_PLACES
     places.sort()
     const before = run.slice(start, end)
     let group = 0
     for (let at = 0; at < count; at++) {
       const word = Math.floor(places[at]!)
-      run[start + at] = before[(places[at]! - word) * STEP_KEYS]!
+      run[start + at] = before[(places[at]! - word) * MOST_PLACES]!
       if (at > 0 && word !== Math.floor(places[at - 1]!)) {
         this.#sortRange(run, start + group, start + at, depth + 4)
         group = at

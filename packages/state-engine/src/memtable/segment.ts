@@ -342,9 +342,9 @@ export class Segment {
     return this.#order.sortedCount / Math.max(1, this.#keyCount)
   }
 
-  /** Does the work of `sortedHeads` in steps of some milliseconds. */
-  sortInSteps(): Generator<void> {
-    return this.#order.steps()
+  /** Does the work of `sortedHeads` in steps of some milliseconds, or of more keys. */
+  sortInSteps(stepKeys?: number): Generator<void> {
+    return this.#order.steps(stepKeys)
   }
 
   /** Offset of a key. Keys are numbered in the order of their first entries. */
