@@ -47,9 +47,14 @@ export function Sights({ head }: { readonly head: StateHead }) {
                 <Link view={{ name: 'account', address, tab: changes > 0 ? 'activities' : 'balances' }} title={address}>
                   <code>{shortAddress(address)}</code>
                   <small>
-                    {changes > 0
-                      ? `${hasMore ? 'more than ' : ''}${countText(changes, 'change')} of its holdings in ${countText(Number(recent), 'version')}`
-                      : `sent ${countText(Number(sent), 'transaction')}`}
+                    {changes > 0 ? (
+                      <>
+                        {`${hasMore ? 'more than ' : ''}${countText(changes, 'change')} of its holdings in `}
+                        <span>{countText(Number(recent), 'version')}</span>
+                      </>
+                    ) : (
+                      `sent ${countText(Number(sent), 'transaction')}`
+                    )}
                   </small>
                 </Link>
               </li>
