@@ -50,7 +50,7 @@ export function Sights({ head }: { readonly head: StateHead }) {
                     {changes > 0 ? (
                       <>
                         {`${hasMore ? 'more than ' : ''}${countText(changes, 'change')} of its holdings in `}
-                        <span>{countText(Number(recent), 'version')}</span>
+                        <span class="unbroken">{countText(Number(recent), 'version')}</span>
                       </>
                     ) : (
                       `sent ${countText(Number(sent), 'transaction')}`

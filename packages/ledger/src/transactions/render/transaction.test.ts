@@ -261,7 +261,7 @@ describe.runIf(hasSharedData)('the JSON of a transaction', () => {
   it('has events of both versions, and the hex of those that do not decode', () => {
     const typeOf = (text: string) =>
       bytesOf((writer) => {
-        writeTypeTag(writer, { kind: 'struct', ...parseStructTag(text) })
+        writeTypeTag(writer, parseStructTag(text))
         return writer
       })
     const keyed = (type: Uint8Array, data: Uint8Array) =>
