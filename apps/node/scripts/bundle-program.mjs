@@ -1,4 +1,4 @@
-// Bundles the program and the packages of the workspace into `dist`. A process then loads about 20 files instead of
+// Bundles the program and the packages of the workspace into `dist`. A process then loads tens of files instead of
 // 600, which took most of the time of a command such as `get`. Packages of others are installed next to the bundle,
 // since some have binaries.
 import { globSync, readFileSync, rmSync } from 'node:fs'
@@ -6,6 +6,7 @@ import { isBuiltin } from 'node:module'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { IMPORT_FROM_MODULES } from './import-from-modules.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const packages = join(root, '../../packages')
@@ -63,6 +64,6 @@ await build({
   format: 'esm',
   target: 'node22.13',
   conditions: ['@ledger-state/source'],
-  plugins: [PACKAGES_OF_OTHERS],
+  plugins: [IMPORT_FROM_MODULES, PACKAGES_OF_OTHERS],
   logLevel: 'warning',
 })
