@@ -24,11 +24,11 @@ cpSync(join(ROOT, 'examples', name), project, {
   filter: (path) => basename(path) !== 'node_modules',
 })
 try {
-  build()
-  process.stderr.write(`packing and installing what examples/${name} needs …\n`)
   const { dependencies } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as {
     dependencies: Record<string, string>
   }
+  build('ledger-state' in dependencies ? ['./packages/*', 'ledger-state'] : ['./packages/*'])
+  process.stderr.write(`packing and installing what examples/${name} needs …\n`)
   const registry = await startLocalRegistry(await packNeeded(Object.keys(dependencies), work))
   await installProject(project, registry)
   registry.close()
@@ -37,9 +37,9 @@ try {
   rmSync(work, { recursive: true, maxRetries: 3 })
 }
 
-/** Builds the packages, whose output does not belong to the example. */
-function build(): void {
-  const words = ['run', 'build', '--filter=./packages/*', '--output-logs=errors-only']
+/** Builds packages, whose output does not belong to the example. */
+function build(filters: readonly string[]): void {
+  const words = ['run', 'build', ...filters.map((filter) => `--filter=${filter}`), '--output-logs=errors-only']
   const { status } = spawnSync('turbo', words, { cwd: ROOT, stdio: ['ignore', 2, 2] })
   if (status !== 0) throw new Error('the build failed')
 }

@@ -10,6 +10,8 @@ export interface LocalRegistry {
    * one.
    */
   readonly environment: Readonly<Record<string, string>>
+  /** URLs of the packages without a scope, by their names: npm looks for these names in its usual registry. */
+  readonly tarballs: Readonly<Record<string, string>>
   close(): void
 }
 
@@ -26,7 +28,9 @@ export async function startLocalRegistry(packed: readonly PackedPackage[]): Prom
     } else response.writeHead(404).end()
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
+  const unscoped = packed.map(({ manifest }) => manifest.name).filter((name) => !name.startsWith('@'))
   return {
+    tarballs: Object.fromEntries(unscoped.map((name) => [name, `${addressOf(server)}${tarballPath(name)}`])),
     environment: { 'npm_config_@ledger-state:registry': `${addressOf(server)}/` },
     close() {
       server.close()

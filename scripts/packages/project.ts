@@ -1,4 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { LocalRegistry } from './local-registry.ts'
@@ -26,8 +27,19 @@ export function npmEnvironment(registry: LocalRegistry): NodeJS.ProcessEnv {
 
 /** Installs the dependencies of a folder's package.json. */
 export async function installProject(folder: string, registry: LocalRegistry): Promise<void> {
+  nameTarballs(folder, registry)
   const words = ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline', '--loglevel=error']
   await run('npm', words, { cwd: folder, env: npmEnvironment(registry) })
+}
+
+/** Has a project depend on the URLs of packed packages that have no scope. */
+function nameTarballs(folder: string, { tarballs }: LocalRegistry): void {
+  const path = join(folder, 'package.json')
+  const manifest = JSON.parse(readFileSync(path, 'utf8')) as { dependencies?: Record<string, string> }
+  const named = Object.keys(manifest.dependencies ?? {}).filter((name) => name in tarballs)
+  if (named.length === 0) return
+  const dependencies = { ...manifest.dependencies, ...Object.fromEntries(named.map((name) => [name, tarballs[name]!])) }
+  writeFileSync(path, JSON.stringify({ ...manifest, dependencies }))
 }
 
 /** Runs a program to its end. */
