@@ -1,10 +1,11 @@
 import type { Trust } from '../api/answers.ts'
 import { groupDigits } from '../state/amount.ts'
+import { auditedWords } from '../state/audited-words.ts'
 
 /** The versions of the ledger that validators signed, and those that the node audited, in the words of `ledger-state info`. */
 export function SignedFact({ trust }: { readonly trust: Trust }) {
   const { waypoint, signed_version: version, contradicted_version: contradicted } = trust
-  const { audited_version: audited, audited_from_version: from, audit_findings: findings } = trust
+  const audited = auditedWords(trust)
   return (
     <div class="signed">
       <dt>Signed</dt>
@@ -16,11 +17,9 @@ export function SignedFact({ trust }: { readonly trust: Trust }) {
           {signersOf(trust)}
         </dd>
       )}
-      {audited !== null && (
+      {audited !== undefined && (
         <dd title="the state root at the end of each block is compared with the root that the ledger says">
-          {findings === 0
-            ? `audited to version ${groupDigits(audited)}, from version ${groupDigits(from ?? '0')}`
-            : `an audit found that the state differs from the ledger: ${findings}×, to version ${groupDigits(audited)}`}
+          {audited}
         </dd>
       )}
       {contradicted !== null && (
