@@ -9,9 +9,9 @@ const ERROR_TEXTS: Readonly<Record<number, string>> = {
   404: 'The version is above the latest, or there is no such item.',
   410: 'The version has been pruned.',
   413: 'The body is too large.',
-  415: 'The body is not said to be JSON.',
+  415: 'The content type of the body is not JSON.',
   500: 'The service failed, or stored data cannot be read.',
-  503: 'There is no ledger yet, the service is overloaded, or the version that the request was held for did not come in time.',
+  503: 'There is no ledger yet, the service is overloaded, or the version that the request waits for did not arrive in time.',
 }
 
 const TYPE_PATTERN =
@@ -216,7 +216,7 @@ const SCHEMAS = {
     properties: {
       bytecode: { $ref: '#/components/schemas/HexEncodedBytes' },
       abi: {
-        description: 'Null where the bytecode is not a module that can be read.',
+        description: 'Null if the bytecode cannot be read as a module.',
         oneOf: [{ $ref: '#/components/schemas/ModuleAbi' }, { type: 'null' }],
       },
     },
@@ -312,7 +312,7 @@ const SCHEMAS = {
       guid: { type: 'object' },
       sequence_number: { $ref: '#/components/schemas/U64' },
       type: { $ref: '#/components/schemas/MoveType' },
-      data: { description: 'The value, or the hex of its bytes where they cannot be decoded.' },
+      data: { description: 'The value, or the hex of its bytes if they cannot be decoded.' },
     },
   },
   KeptTransaction: KEPT_TRANSACTION_SCHEMA,

@@ -48,7 +48,7 @@ export const getAccountChanges: Operation = {
   tag: 'Histories',
   summary: 'Get changes of an account',
   description:
-    'Lists the resources and modules of an account, and of its primary stores for the asset of the chain and for its coins, that differ between two versions, with their values before and after; null where they are absent. If a value cannot be read, `before_error` or `after_error` has the error instead. A page may be empty and have a cursor: most of an account stays as it is.',
+    'Lists the resources and modules that differ between two versions, with their values before and after; null if they are absent. It compares the account, and its primary stores for the asset of the chain and for its coins. If a value cannot be read, `before_error` or `after_error` has the error instead. A page may be empty and have a cursor, because most of an account is the same at both versions.',
   parameters: [
     ADDRESS_PARAMETER,
     FROM_PARAMETER,

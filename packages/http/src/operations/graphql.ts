@@ -36,7 +36,7 @@ export function createGraphqlOperation(archivalEndpoint: string | undefined): Op
     tag: 'Holdings',
     summary: 'Answer a GraphQL document',
     description:
-      'Answers the documents that clients send to an indexer, as far as the state can: balances and metadata of assets, objects, tokens and collections, with the names, filters, order and pages of the public indexer. All other fields are refused by name. The query, the header `x-<word>-ledger-version`, or the variable `ledger_version` chooses the version, which no indexer can. A fault of the document is a 200 with `errors`.',
+      'Answers the documents that clients send to an indexer, as far as the state can: balances and metadata of assets, objects, tokens and collections, with the names, filters, order and pages of the public indexer. All other fields are refused by name. The query, the header `x-<word>-ledger-version`, or the variable `ledger_version` chooses the version; an indexer has only the newest state. A fault of the document is a 200 with `errors`.',
     parameters: STATE_PARAMETERS,
     requestBody: {
       type: 'object',

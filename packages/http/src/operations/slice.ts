@@ -29,7 +29,7 @@ export const getSlice: Operation = {
   tag: 'General',
   summary: 'Show what a slice keeps',
   description:
-    'The part of the ledger that the store keeps: the requested slice, and its members in pages, accounts and objects before tables, each in byte order. `asked` is null if the store keeps everything. A page looks at about 1,000 members: with `joined_since` it may be empty and have a cursor.',
+    'The part of the ledger that the store keeps: the requested slice, and its members in pages, accounts and objects before tables, each in byte order. `asked` is null if the store keeps everything. A page examines about 1,000 members: with `joined_since` it may be empty and have a cursor.',
   parameters: [
     {
       name: 'joined_since',
@@ -82,7 +82,7 @@ export const getSlice: Operation = {
             { type: 'null' },
           ],
         },
-        scanned: { ...COUNT, description: 'Members that the page looked at.' },
+        scanned: { ...COUNT, description: 'Number of members that the page examined.' },
         members: {
           type: 'array',
           items: {

@@ -34,7 +34,7 @@ export const getTransactionsAuxiliaryInfo = overWholeTransactions({
   negotiates: true,
   tag: 'Transactions',
   summary: 'Get auxiliary info of transactions',
-  description: 'Lists the index of each transaction in its proposed block, or null if the source did not say it.',
+  description: 'Lists the index of each transaction in its proposed block, or null if the source did not have it.',
   parameters: [
     {
       name: 'start_version',

@@ -42,7 +42,7 @@ export const getTypeUses: Operation = {
       type: 'object',
       required: ['scanned', 'uses'],
       properties: {
-        scanned: { type: 'integer', format: 'int32', description: 'State keys that the page looked at.' },
+        scanned: { type: 'integer', format: 'int32', description: 'Number of state keys that the page examined.' },
         uses: {
           type: 'array',
           items: {
