@@ -888,7 +888,110 @@ export function largeValuePrograms(items: number, copies: number): readonly Host
   return LARGE_NATIVES.map((one) => largeValueProgram(one, items, copies))
 }
 
+/** Code of a function without results, for its verification: `length` parts, some of them in blocks of their own. */
+type CodeMaker = (length: number, random: Random) => Pick<AssembledFunction, 'parameters' | 'locals' | 'code'>
+
+const CODE_MAKERS: Readonly<Record<string, CodeMaker>> = {
+  empty: () => ({ code: [['ret']] }),
+  plain: (length) => ({ code: [...Array.from({ length }, (): Line[] => [['ld_u64', 1], ['pop']]).flat(), ['ret']] }),
+  // References in many locals, which each block borrows and each join compares.
+  borrows: (length, random) => {
+    const locals = 1 + random.below(100)
+    const blocks = 1 + random.below(Math.min(length, 500))
+    return {
+      parameters: [vector(U64), ...new Array<Token>(locals).fill(mutable(U64))],
+      code: [
+        ...Array.from({ length: blocks }, (_, at): Line[] => [
+          ['mut_borrow_loc', 0],
+          ['ld_u64', 0],
+          ['vec_mut_borrow', U64],
+          ['st_loc', 1 + (at % locals)],
+          ['ld_true'],
+          ['br_true', `end${at}`],
+          ['copy_loc', 1 + ((7 * at) % locals)],
+          ['pop'],
+          { label: `end${at}` },
+        ]).flat(),
+        ['ret'],
+      ],
+    }
+  },
+  // Types that no other function has.
+  types: (length, random) => {
+    const type = (): Token => {
+      let made = random.pick(PLAIN)
+      for (let depth = random.below(40); depth > 0; depth--) {
+        made = random.below(2) === 0 ? vector(made) : closure([made], [random.pick(PLAIN)])
+      }
+      return made
+    }
+    const code = Array.from({ length: 1 + random.below(length) }, (): Line[] => [['vec_pack', type(), 0], ['pop']])
+    return { code: [...code.flat(), ['ret']] }
+  },
+  loops: (length) => {
+    const levels = Array.from({ length: 5 }, (_, level) => level)
+    const body = Array.from({ length }, (): Line[] => [
+      ['mut_borrow_loc', 0],
+      ['st_loc', 1],
+    ])
+    return {
+      locals: [U64, mutable(U64)],
+      code: [
+        ['ld_u64', 1],
+        ['st_loc', 0],
+        ...levels.flatMap((level): Line[] => [{ label: `loop${level}` }, ['nop']]),
+        ...body.flat(),
+        ...levels.toReversed().flatMap((level): Line[] => [['ld_false'], ['br_true', `loop${level}`]]),
+        ['ret'],
+      ],
+    }
+  },
+}
+
+/** Modules that call each other, with functions that no code calls: all are verified. */
+export function uncalledProgram(
+  kind: string,
+  modules: number,
+  functions: number,
+  length: number,
+  random: Random,
+): HostileProgram {
+  const make = CODE_MAKERS[kind]!
+  return {
+    kind: `uncalled ${kind}`,
+    modules: Array.from({ length: modules }, (_, at): Assembly => {
+      const next = { module: { address: OWN, name: `m${at + 1}` }, name: 'f', results: [U64] }
+      return {
+        name: at === 0 ? 'm' : `m${at}`,
+        functions: [
+          { ...view(at + 1 === modules ? done : [['call', next], ['ret']]), visibility: 'public' },
+          ...Array.from({ length: functions }, (_, index): AssembledFunction => {
+            return { name: `g${index}`, isView: false, ...make(length, random) }
+          }),
+        ],
+      }
+    }),
+  }
+}
+
+function randomUncalledProgram(random: Random): HostileProgram {
+  const kind = random.pick(Object.keys(CODE_MAKERS))
+  const length = 1 + random.below(400)
+  const functions = random.below(Math.ceil(20_000 / length))
+  return uncalledProgram(kind, 1 + random.below(20), functions, length, random)
+}
+
+/** Programs as large as a budget allows, of which only the verification works. */
+export function* uncalledPrograms(random: Random): Iterable<HostileProgram> {
+  for (const kind of Object.keys(CODE_MAKERS)) {
+    yield uncalledProgram(kind, 30, 1_500, 1, random)
+    yield uncalledProgram(kind, 30, 60, 200, random)
+    yield uncalledProgram(kind, 10, 6, 6_000, random)
+  }
+}
+
 const KINDS = [
+  randomUncalledProgram,
   randomReadProgram,
   randomLargeValueProgram,
   treeProgram,

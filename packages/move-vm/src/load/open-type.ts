@@ -3,6 +3,7 @@ import type { ModuleId, SignatureToken } from '@ledger-state/move-module'
 import type { PrimitiveType } from '@ledger-state/type-tag'
 import { type CompileMeter, UNMETERED } from '../budget/compile-meter.js'
 import { malformedCode, type VmFault } from '../faults/vm-fault.js'
+import { PartedMap } from '../parted-map.js'
 import { TYPE_WORK } from '../types/type.js'
 
 /** The name of a module. Equal names have equal `key`. */
@@ -60,11 +61,11 @@ const NAME_BYTES = 256
 
 /** The types of one module. Equal types are one object, so that `===` compares them. */
 export class OpenTypes {
-  readonly #types = new Map<string, OpenType>()
+  readonly #types = new PartedMap<string, OpenType>()
   readonly #moduleNames = new Map<string, ModuleName>()
   readonly #names = new Map<ModuleId, ModuleName>()
   readonly #structNames = new Map<ModuleName, Map<string, StructName>>()
-  readonly #tokens = new Map<SignatureToken, OpenType>()
+  readonly #tokens = new PartedMap<SignatureToken, OpenType>()
   #nextId = 0
   #nextStruct = 0
   #heapBytes = 0
@@ -122,7 +123,7 @@ export class OpenTypes {
 
   /** Whether a token has a type already. */
   has(token: SignatureToken): boolean {
-    return this.#tokens.has(token)
+    return this.#tokens.get(token) !== undefined
   }
 
   ofAll(tokens: readonly SignatureToken[]): OpenType[] {

@@ -2,6 +2,7 @@ import { hexToBytes } from '@ledger-state/core'
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import { bytesToNumberLE, numberToBytesBE } from '@noble/curves/utils.js'
 import { concatBytes } from '@noble/hashes/utils.js'
+import { PartedMap } from '../parted-map.js'
 import { StructValue, type Value } from '../values/value.js'
 import { addressOf, integerOf, structAt, structOf, toInteger } from './arguments.js'
 import { hashBytes } from './hash-natives.js'
@@ -21,7 +22,7 @@ interface Change {
 }
 
 const UNCHANGED: Readonly<Change> = { isNew: false, sum: 0n, highest: 0n, lowest: 0n }
-const CHANGES: NativeExtension<Map<string, Change>> = { name: 'aggregator', create: () => new Map() }
+const CHANGES: NativeExtension<PartedMap<string, Change>> = { name: 'aggregator', create: () => new PartedMap() }
 const CREATED: NativeExtension<{ count: bigint }> = { name: 'aggregator_factory', create: () => ({ count: 0n }) }
 
 const OVERFLOW = 0x2_0001

@@ -1,5 +1,6 @@
 import { FIXED_LENGTHS } from '@ledger-state/type-tag'
 import { STATUS } from '../faults/status.js'
+import { PartedMap } from '../parted-map.js'
 import type { Type } from '../types/type.js'
 import { MAX_VALUE_DEPTH } from '../values/copy-value.js'
 import { StructValue, type Value, VectorValue } from '../values/value.js'
@@ -19,7 +20,8 @@ function serialize(context: NativeContext, reference: Value | undefined): Uint8A
 function constantSize(context: NativeContext, type: Type, depth: number): number | undefined {
   if (type.kind !== 'struct') return FIXED_LENGTHS[type.kind]
   const sizes = context.extension(SIZES)
-  if (sizes.has(type)) return sizes.get(type)
+  const known = sizes.get(type)
+  if (known !== undefined) return known === NO_SIZE ? undefined : known
   expectShallow(context, depth)
   const layout = context.layout(type)
   let size: number | undefined
@@ -36,11 +38,13 @@ function constantSize(context: NativeContext, type: Type, depth: number): number
     context.chargeOnce(LAYOUT_NODE_PRICE * layout.fields.length)
   }
   context.chargeOnce(LAYOUT_NODE_PRICE)
-  sizes.set(type, size)
+  sizes.set(type, size ?? NO_SIZE)
   return size
 }
 
-const SIZES: NativeExtension<Map<Type, number | undefined>> = { name: 'bcs', create: () => new Map() }
+/** Sizes of types; `NO_SIZE` of those whose values differ in size. */
+const SIZES: NativeExtension<PartedMap<Type, number>> = { name: 'bcs', create: () => new PartedMap() }
+const NO_SIZE = -1
 
 function expectShallow(context: NativeContext, depth: number): void {
   if (depth > MAX_VALUE_DEPTH) context.fault(STATUS.VM_MAX_VALUE_DEPTH_REACHED)
@@ -69,7 +73,7 @@ function isUnreadable(context: NativeContext, type: Type, depth: number): boolea
   return isOne
 }
 
-const UNREADABLE: NativeExtension<Map<Type, boolean>> = { name: 'from_bcs', create: () => new Map() }
+const UNREADABLE: NativeExtension<PartedMap<Type, boolean>> = { name: 'from_bcs', create: () => new PartedMap() }
 
 function partsOf(context: NativeContext, type: Type): readonly Type[] {
   if (type.kind === 'vector') return [type.element]

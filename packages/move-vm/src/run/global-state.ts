@@ -5,6 +5,7 @@ import type { Meter } from '../budget/meter.js'
 import { STATUS } from '../faults/status.js'
 import { VmFault } from '../faults/vm-fault.js'
 import type { Globals } from '../natives/native.js'
+import { PartedMap } from '../parted-map.js'
 import type { SlicedWork } from '../sliced-work.js'
 import type { StructType, Type } from '../types/type.js'
 import { Reference, type Slot, type Value } from '../values/value.js'
@@ -39,7 +40,7 @@ export class GlobalState implements Globals {
   /** Members of groups, by the text of the group and the address. */
   readonly #groups = new Map<string, Map<string, GroupMembers>>()
   /** Items by handle and key. */
-  readonly #items = new Map<string, Cell>()
+  readonly #items = new PartedMap<string, Cell>()
 
   readonly #meter: Meter
   readonly #decoding: SlicedWorks

@@ -2,6 +2,7 @@ import { ByteReader, isLedgerStateError } from '@ledger-state/core'
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import { skipStructTag } from '@ledger-state/type-tag'
 import type { Meter } from '../budget/meter.js'
+import { PartedMap } from '../parted-map.js'
 import { inSteps, type SlicedWork } from '../sliced-work.js'
 import { areSameBytes } from './same-bytes.js'
 
@@ -13,7 +14,7 @@ export class GroupMembers {
   readonly #tags: Uint8Array[] = []
   readonly #values: Uint8Array[] = []
   /** Members by the hex digits of their tags, in a group with many. */
-  #byText: Map<string, Uint8Array> | undefined
+  #byText: PartedMap<string, Uint8Array> | undefined
 
   get(tag: Uint8Array): Uint8Array | undefined {
     if (this.#byText) return this.#byText.get(bytesToHexDigits(tag))
@@ -29,7 +30,10 @@ export class GroupMembers {
       this.#values.push(value)
       return
     }
-    this.#byText ??= new Map(this.#tags.map((one, at) => [bytesToHexDigits(one), this.#values[at]!]))
+    if (!this.#byText) {
+      this.#byText = new PartedMap()
+      for (const [at, one] of this.#tags.entries()) this.#byText.set(bytesToHexDigits(one), this.#values[at]!)
+    }
     this.#byText.set(bytesToHexDigits(tag), value)
   }
 }

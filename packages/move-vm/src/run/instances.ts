@@ -4,6 +4,7 @@ import type { CompiledFunction } from '../load/compile-function.js'
 import type { LoadedFunction, LoadedModule } from '../load/loaded-module.js'
 import type { ModuleName } from '../load/open-type.js'
 import type { Native } from '../natives/native.js'
+import { PartedMap } from '../parted-map.js'
 import type { Type } from '../types/type.js'
 import type { NamedKey } from './state-access.js'
 
@@ -37,7 +38,7 @@ export class ModuleInstance {
   /** Functions without type parameters, by index of the definition. */
   readonly functions: (FunctionInstance | undefined)[] = []
   /** Functions by index of the definition and ids of the type arguments. */
-  readonly genericFunctions = new Map<string, FunctionInstance>()
+  readonly genericFunctions = new PartedMap<string, FunctionInstance>()
   /** Types without type parameters, by their ids in the module. */
   readonly types: (Type | undefined)[] = []
   /** The functions that its handles name, once they are found and have the signatures that the handles say. */

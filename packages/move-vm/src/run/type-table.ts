@@ -10,6 +10,7 @@ import {
 import { STATUS } from '../faults/status.js'
 import { VmFault } from '../faults/vm-fault.js'
 import type { OpenType, StructName } from '../load/open-type.js'
+import { PartedMap } from '../parted-map.js'
 import type { StructType, Type } from '../types/type.js'
 import { areSameBytes } from './same-bytes.js'
 
@@ -33,7 +34,7 @@ export interface WorldStructName {
 
 /** The types of a world. Equal types are one object. Their keys are numbers, however long their names are. */
 export class TypeTable {
-  readonly #types = new Map<string, Type>()
+  readonly #types = new PartedMap<string, Type>()
   readonly #names = new Map<string, WorldStructName>()
   /** The last name that was made for each name of a struct, whatever its module. */
   readonly #lastNames = new Map<string, WorldStructName>()

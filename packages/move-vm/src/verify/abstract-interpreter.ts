@@ -33,6 +33,7 @@ export function* analyze<State>(
       if (known !== undefined && traversal.isBackEdge(block, successor)) next = successor
     }
     block = next
-    yield
+    meter.countBlock()
+    if (meter.isStepOver()) yield
   }
 }

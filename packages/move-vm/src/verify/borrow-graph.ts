@@ -52,13 +52,18 @@ export class BorrowGraph {
     return this.#nodes.size + this.#edges
   }
 
+  /** Charges the work of a copy. A copy that turns out to be needless is charged, too. */
+  chargeCopy(): void {
+    this.#meter.charge(this.size)
+  }
+
   copy(): BorrowGraph {
     return this.renumbered(new Map())
   }
 
   /** A copy in which references have new numbers; those that `numbers` lacks keep theirs. */
   renumbered(numbers: ReadonlyMap<number, number>): BorrowGraph {
-    this.#meter.charge(this.size)
+    this.chargeCopy()
     const numberOf = (id: number) => numbers.get(id) ?? id
     const nodes = new Map<number, Node>()
     for (const [id, { isMutable, borrowedBy, borrowsFrom }] of this.#nodes) {

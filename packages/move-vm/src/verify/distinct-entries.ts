@@ -1,6 +1,7 @@
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import type { Instantiation, ModuleCode, ModuleId, SignatureToken, StructDefinition } from '@ledger-state/move-module'
 import { malformedCode } from '../faults/vm-fault.js'
+import { PartedMap } from '../parted-map.js'
 import { visitTypes } from './visit-types.js'
 
 /** Work of comparing an entry with others, in instructions. */
@@ -150,7 +151,7 @@ class Names {
 /** Gives equal types equal numbers. */
 class TypeNumbers {
   readonly #names: Names
-  readonly #numbers = new Map<string, number>()
+  readonly #numbers = new PartedMap<string, number>()
 
   constructor(names: Names) {
     this.#names = names

@@ -50,7 +50,7 @@ class LocalAnalysis implements Analysis<LocalStates> {
     this.#meter.addUnits(UNITS.instruction * (end - start + 1))
     this.#meter.charge((end - start + 1 + states.length) >> 3)
     for (let at = start; at <= end; at++) this.#execute(states, at)
-    yield
+    if (this.#meter.isStepOver()) yield
     return states
   }
 

@@ -37,8 +37,12 @@ export class ReferenceState {
     return new ReferenceState(this.locals.slice(), this.graph.copy())
   }
 
-  /** The state with the numbers of references that every state has at the border of a block. */
+  /** The state with the numbers of references that every state has at the border of a block. It must not change later. */
   atBorder(): ReferenceState {
+    if (this.locals.every((id, local) => id === NO_REFERENCE || id === local)) {
+      this.graph.chargeCopy()
+      return this
+    }
     const numbers = new Map<number, number>()
     const locals = this.locals.map((id, local) => {
       if (id === NO_REFERENCE) return NO_REFERENCE

@@ -22,6 +22,9 @@ export class UnitLimit {
   }
 }
 
+/** Work of a block, in addition to that for its code: see `countBlock`. */
+const BLOCK_WORK = 16
+
 /** Counts what the verification of one function takes: units of its module, and work of ours. */
 export class VerifierMeter {
   readonly #meter: StepMeter
@@ -45,6 +48,11 @@ export class VerifierMeter {
     this.#meter.charge(work, 0)
   }
 
+  /** Counts a block towards the step, whose work is then bounded even if its blocks are charged nothing. */
+  countBlock(): void {
+    this.#worked += BLOCK_WORK
+  }
+
   /** Counts items that are kept until the end of a pass, before they are made. @throws VmFault */
   keep(items: number): void {
     this.#kept += items
@@ -56,7 +64,7 @@ export class VerifierMeter {
     if (items > MOST_ITEMS) throw new VmFault(STATUS.EXECUTION_LIMIT_REACHED)
   }
 
-  /** Whether the pass should yield. It yields the work that it was charged since the last time. */
+  /** Whether the pass should yield. */
   isStepOver(): boolean {
     if (this.#worked < WORK_OF_STEP) return false
     this.#worked = 0
