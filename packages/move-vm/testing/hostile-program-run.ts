@@ -1,4 +1,5 @@
 import { parseAddress } from '@ledger-state/core'
+import { assembleModule } from '@ledger-state/move-module'
 import type { StepCounter } from '@ledger-state/testing/count-steps'
 import { createVm, runComputeTask, type ViewBudget, type ViewProgress, type Vm } from '../src/index.js'
 import type { HostileProgram } from './hostile-programs.js'
@@ -11,6 +12,8 @@ const CALL = { address: parseAddress('0x42'), module: 'm', function: 'f', typeAr
  * charged; of a turn.
  */
 const MOST_STEPS = { run: 600_000, instruction: 40, turn: 150_000 } as const
+/** Instructions for each byte of a module that verifying it may take uncharged: `module-charge.ts`. */
+const FREE_WORK_PER_BYTE = 3
 
 /** Most turns of a run with the whole budget, and the work of them all. */
 const MOST_TURNS = 50_000
@@ -73,7 +76,8 @@ export function faultsOfProgram(
   })
   const { instructions, bytes } = outcome.usage
   const wrong: string[] = []
-  if (steps > MOST_STEPS.run + MOST_STEPS.instruction * (instructions + bytes / 64)) {
+  const verifying = FREE_WORK_PER_BYTE * bytesOfModules(program)
+  if (steps > MOST_STEPS.run + MOST_STEPS.instruction * (instructions + bytes / 64 + verifying)) {
     wrong.push(`${steps} steps for ${instructions} instructions and ${bytes} bytes`)
   }
   if (longestTurn > MOST_STEPS.turn) wrong.push(`a turn of ${longestTurn} steps`)
@@ -84,6 +88,10 @@ export function faultsOfProgram(
   const whole = JSON.stringify(runToEnd(createVm(), state, { budget, turn: 1e9, args }), plain)
   if (whole !== told) wrong.push(`in turns ${told}, in one piece ${whole}`)
   return wrong
+}
+
+function bytesOfModules({ modules }: HostileProgram): number {
+  return modules.reduce((sum, module) => sum + assembleModule(module).length, 0)
 }
 
 export function plain(_: string, value: unknown): unknown {

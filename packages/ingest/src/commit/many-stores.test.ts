@@ -162,7 +162,8 @@ describe('activities of an owner of many stores', () => {
   })
 
   it('are read without a look at stores that did not change', async () => {
-    const random = createRandom(seed)
+    // A fixed ledger, whose list begins before the range of the pages.
+    const random = createRandom(1)
     const generated = randomHoldings(random, COUNT, CROWD)
     const engine = await ingestParts(createMemoryEngine(), generated, random)
     const { reader, asked } = counted(engine)

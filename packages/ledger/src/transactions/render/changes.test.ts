@@ -52,7 +52,7 @@ describe.runIf(hasSharedData)('changes of items of tables', () => {
     const types = new CachedTypeResolver(modules)
     context = { view, types, modules, interfaces: new ModuleInterfaces(), hasher: new LedgerHasher() }
     // The first field of the forum is the table of its proposals, by u64.
-    proposals = view.get(resourceKey(parseAddress('0x1'), parseStructTag(FORUM)))!.slice(0, 32)
+    proposals = view.get(resourceKey(parseAddress('0x1'), parseStructTag(FORUM)))!.subarray(0, 32)
   })
 
   it('are decoded if the types of the table are known, and have null otherwise, twice', () => {
