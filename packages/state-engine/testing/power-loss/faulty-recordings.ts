@@ -1,5 +1,5 @@
 // Recordings as of engines with faults that only a loss of power reveals.
-import type { DiskEvent, FileId } from './record-run.ts'
+import type { DiskEvent, FileId } from './read-trace.ts'
 
 export const FAULTS: Readonly<Record<string, (events: readonly DiskEvent[]) => DiskEvent[]>> = {
   'does not sync WAL files': (events) => withoutSyncs(events, /^write-ahead-/),

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Random } from '@ledger-state/testing/random'
 import { inAnotherBoot } from '../another-boot.ts'
-import type { DiskEvent } from './record-run.ts'
+import type { DiskEvent } from './read-trace.ts'
 import { SimulatedDisk } from './simulated-disk.ts'
 
 export type Image = ReadonlyMap<string, Buffer>
@@ -21,7 +21,7 @@ export interface PowerLoss {
 }
 
 /** Kinds of events that do not change what the disk may hold, and acknowledge nothing. */
-const CHANGES_NOTHING: ReadonlySet<DiskEvent['kind']> = new Set(['step', 'sync began'])
+const CHANGES_NOTHING: ReadonlySet<DiskEvent['kind']> = new Set(['step', 'sync began', 'folder sync began'])
 
 /**
  * Losses of power at random moments of a run. Half of them are spread evenly over the steps of the engine, because some

@@ -1,5 +1,6 @@
 import { type Image, withImage } from './power-losses.ts'
-import { type DiskEvent, recordRuns } from './record-run.ts'
+import type { DiskEvent } from './read-trace.ts'
+import { recordRuns } from './record-run.ts'
 import type { RecordedRun } from './recorded-run.ts'
 
 /** Number of runs whose traces are held in memory at a time. */

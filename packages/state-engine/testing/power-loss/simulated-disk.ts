@@ -1,5 +1,5 @@
 import type { Random } from '@ledger-state/testing/random'
-import type { DiskEvent, FileId } from './record-run.ts'
+import type { DiskEvent, FileId } from './read-trace.ts'
 
 const SECTOR = 512
 /**
@@ -31,6 +31,8 @@ export class SimulatedDisk {
   readonly #files = new Map<FileId, SimulatedFile>()
   readonly #names = new Map<string, FileId>()
   #nameChanges: NameChange[] = []
+  /** Changes of names that a sync under way may make durable. */
+  readonly #folderSyncs = new Map<number, ReadonlySet<NameChange>>()
 
   /** Makes a disk that surely holds these files. Their ids are their indexes. */
   constructor(existing: ReadonlyMap<string, Buffer> = new Map()) {
@@ -64,8 +66,12 @@ export class SimulatedDisk {
       case 'sync ended':
         this.#sync(this.#file(event.file), event.sync)
         break
+      case 'folder sync began':
+        this.#folderSyncs.set(event.sync, new Set(this.#nameChanges))
+        break
       case 'folder synced':
-        this.#syncFolder(event.folder)
+        this.#syncFolder(event.folder, this.#folderSyncs.get(event.sync)!)
+        this.#folderSyncs.delete(event.sync)
         break
       case 'printed':
       case 'step':
@@ -97,11 +103,12 @@ export class SimulatedDisk {
     file.pending = file.pending.filter((pending) => !changes.has(pending))
   }
 
-  /** Makes the changes in this folder durable, and forgets what a file that was moved into it was before. */
-  #syncFolder(folder: string): void {
+  /** Makes the changes in this folder durable that were made before a sync began, and forgets what a file that was moved into it was before. */
+  #syncFolder(folder: string, began: ReadonlySet<NameChange>): void {
     const moved = new Set<string>()
     const synced = new Set<NameChange>()
     for (const change of this.#nameChanges.toReversed()) {
+      if (!began.has(change)) continue
       const name = change.kind === 'rename' ? change.to : change.name
       if (folderOf(name) !== folder && !moved.has(name)) continue
       synced.add(change)
