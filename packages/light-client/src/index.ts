@@ -1,3 +1,4 @@
+export type { AnswerOptions, VerifiedState } from './answer-options.js'
 export type { ReachedEpoch, ReadEndings, Signers, Trust } from './check-signatures.js'
 export type { LightClientErrorCode } from './errors.js'
 export { type ModuleRequest, moduleRequest } from './module-request.js'

@@ -1,14 +1,6 @@
 import { jsonValueToText } from '@ledger-state/bcs'
 import { ByteWriter, bytesToHexDigits, parseAddress } from '@ledger-state/core'
-import {
-  checkValuesProof,
-  DEFAULT_HASH_SALT,
-  jsonToValuesProof,
-  LedgerHasher,
-  pairedMetadataAddress,
-  primaryStoreAddress,
-  readValuesProof,
-} from '@ledger-state/proof'
+import { pairedMetadataAddress, primaryStoreAddress } from '@ledger-state/proof'
 import {
   coinStoreValue,
   parseStructTag,
@@ -16,11 +8,11 @@ import {
   resourceGroupKey,
   resourceKey,
 } from '@ledger-state/type-tag'
-import { checkSignatures, type Signers, type Trust } from './check-signatures.js'
-import { answerDiffers, wrongVersion } from './errors.js'
+import type { AnswerOptions, VerifiedState } from './answer-options.js'
+import { answerDiffers } from './errors.js'
 import { connectNode, newestProvenVersion } from './node-connection.js'
-import { ProvenState } from './proven-state.js'
-import { type AnsweredValue, readProvenParts } from './read-answer.js'
+import { openProvenValues } from './open-proven-values.js'
+import type { AnsweredValue } from './read-answer.js'
 import type { StateOptions } from './read-from-node.js'
 import { isSameBytes } from './same-bytes.js'
 
@@ -35,28 +27,18 @@ export interface BalanceQuestion {
 export interface VerifyBalanceOptions extends StateOptions, BalanceQuestion {}
 
 /** The question, and the trust of the reader. */
-export interface VerifyBalanceAnswerOptions extends Trust {
+export interface VerifyBalanceAnswerOptions extends AnswerOptions {
   readonly question: BalanceQuestion
-  /** Version that was asked for. If undefined, any version is accepted, and the result says which. */
-  readonly version?: bigint | undefined
-  /** Word before the name of each hash, `APTOS::` by default. */
-  readonly hashSalt?: string | undefined
 }
 
 /** A balance that is proven. */
-export interface VerifiedBalance {
+export interface VerifiedBalance extends VerifiedState {
   /** The sum of both stores. */
   readonly balance: bigint
   /** Part in the coin store; undefined if the asset is no coin, or if it is proven that there is no such store. */
   readonly coinStore: bigint | undefined
   /** Part in the primary store; undefined if it is proven that there is no such store. */
   readonly primaryStore: bigint | undefined
-  /** The version of the state. */
-  readonly version: bigint
-  /** Time of the signed ledger info, in microseconds since 1970. The reader judges whether the answer is too old. */
-  readonly timestampUsec: bigint
-  /** Who signed the ledger info. */
-  readonly signers: Signers
 }
 
 const COIN_STORE = parseStructTag('0x1::coin::CoinStore')
@@ -91,21 +73,14 @@ export async function verifyBalanceAnswer(
   answer: unknown,
   options: VerifyBalanceAnswerOptions,
 ): Promise<VerifiedBalance> {
-  const { question, version: expected, hashSalt = DEFAULT_HASH_SALT } = options
-  const { owner, coinKey, storeKey } = keysOf(question)
-  const { answered, proof } = readProvenParts(answer, { readBcs: readValuesProof, fromJson: jsonToValuesProof })
-  const hasher = new LedgerHasher(hashSalt)
-  const { ledgerInfo } = checkValuesProof(hasher, proof)
-  const { version } = proof.checkpoint
-  if (expected !== undefined && version !== expected) throw wrongVersion.ofProof(version, expected)
-  const signers = await checkSignatures(hasher, options, proof.epochEndings, ledgerInfo)
-  const state = new ProvenState(version, proof.values)
+  const { owner, coinKey, storeKey } = keysOf(options.question)
+  const { answered, state, verified } = await openProvenValues(answer, options)
   const [store, coins] = [state.get(storeKey), coinKey && state.get(coinKey)]
   const primaryStore = store && primaryStoreBalance(storeKey, store)
   const coinStore = coins && coinStoreValue(owner, coins)
   const balance = (coinStore ?? 0n) + (primaryStore ?? 0n)
   expectSameBalance(answered, balance)
-  return { balance, coinStore, primaryStore, version, timestampUsec: ledgerInfo.timestampUsec, signers }
+  return { balance, coinStore, primaryStore, ...verified }
 }
 
 /** Checks that the balance next to a proof, which a careless reader would take, is the proven one. */

@@ -2,7 +2,8 @@ import { isJsonObject, type JsonValue, jsonValueToText, parseJson } from '@ledge
 import { bytesToHex, isLedgerStateError, parseAddress } from '@ledger-state/core'
 import { type ModuleAbi, moduleAbi, readModuleInterface } from '@ledger-state/move-module'
 import { checkStateProof, DEFAULT_HASH_SALT, LedgerHasher } from '@ledger-state/proof'
-import { checkSignatures, type Signers, type Trust } from './check-signatures.js'
+import type { AnswerOptions, VerifiedState } from './answer-options.js'
+import { checkSignatures } from './check-signatures.js'
 import { answerDiffers, wrongStateKey, wrongVersion } from './errors.js'
 import { type AccountAnswer, impliedAccount } from './implied-account.js'
 import { ProvenModules, type ReadProof, storedBytes } from './proven-modules.js'
@@ -12,21 +13,17 @@ import { isSameBytes } from './same-bytes.js'
 import { isTypeText } from './type-text.js'
 
 /** The question, and the trust of the reader. */
-export interface VerifyReadOptions extends Trust {
+export interface VerifyReadOptions extends AnswerOptions {
   readonly question: ReadQuestion
-  /** Version that was asked for. If undefined, any version is accepted, and the result says which. */
-  readonly version?: bigint | undefined
   /**
    * Reads modules that the types need, with their proofs. It is not needed for values without a type, and for primitive
    * types.
    */
   readonly readProof?: ReadProof | undefined
-  /** Word before the name of each hash, `APTOS::` by default. */
-  readonly hashSalt?: string | undefined
 }
 
 /** A value that is proven, or proven to be absent. */
-export interface VerifiedRead {
+export interface VerifiedRead extends VerifiedState {
   /** The bytes of the value in BCS; undefined if there is none. */
   readonly bytes: Uint8Array | undefined
   /** The value as compact JSON, decoded here; undefined if there is none, or if it has no JSON. */
@@ -36,12 +33,6 @@ export interface VerifiedRead {
    * no value. It is no value of the state.
    */
   readonly impliedJson: string | undefined
-  /** The version of the state. */
-  readonly version: bigint
-  /** Time of the signed ledger info, in microseconds since 1970. The reader judges whether the answer is too old. */
-  readonly timestampUsec: bigint
-  /** Who signed the ledger info. */
-  readonly signers: Signers
 }
 
 /**

@@ -7,19 +7,13 @@ import {
   uncachedState,
   type ViewRequest,
 } from '@ledger-state/ledger/views'
-import {
-  checkValuesProof,
-  DEFAULT_HASH_SALT,
-  jsonToValuesProof,
-  LedgerHasher,
-  readValuesProof,
-} from '@ledger-state/proof'
 import { parseStructTag, parseTypeTag } from '@ledger-state/type-tag'
-import { checkSignatures, type Signers, type Trust } from './check-signatures.js'
-import { answerDiffers, invalidOption, wrongVersion } from './errors.js'
+import type { AnswerOptions, VerifiedState } from './answer-options.js'
+import { answerDiffers, invalidOption } from './errors.js'
 import { jsonOfRequest } from './json-of-request.js'
-import { ProvenState } from './proven-state.js'
-import { type AnsweredValue, readProvenParts } from './read-answer.js'
+import { openProvenValues } from './open-proven-values.js'
+import type { ProvenState } from './proven-state.js'
+import type { AnsweredValue } from './read-answer.js'
 import { isSameBytes } from './same-bytes.js'
 
 /** A call of a view function. */
@@ -32,12 +26,8 @@ export interface ViewQuestion {
 }
 
 /** The call, and the trust of the reader. */
-export interface VerifyViewAnswerOptions extends Trust {
+export interface VerifyViewAnswerOptions extends AnswerOptions {
   readonly question: ViewQuestion
-  /** Version that was asked for. If undefined, any version is accepted, and the result says which. */
-  readonly version?: bigint | undefined
-  /** Word before the name of each hash, `APTOS::` by default. */
-  readonly hashSalt?: string | undefined
 }
 
 /** A result of a view. */
@@ -48,16 +38,10 @@ export interface VerifiedResult {
 }
 
 /** The results of a view that ran here, over proven values. */
-export interface VerifiedView {
+export interface VerifiedView extends VerifiedState {
   readonly results: readonly VerifiedResult[]
   /** Number of proven values, and of keys proven to have none. */
   readonly provenCount: number
-  /** The version of the state. */
-  readonly version: bigint
-  /** Time of the signed ledger info, in microseconds since 1970. The reader judges whether the answer is too old. */
-  readonly timestampUsec: bigint
-  /** Who signed the ledger info. */
-  readonly signers: Signers
 }
 
 /** Milliseconds after which a run lets other work of its thread have a turn. */
@@ -72,19 +56,11 @@ const TURN_MS = 10
  *   `view_failed` if the view fails over proven values; the errors of the question
  */
 export async function verifyViewAnswer(answer: unknown, options: VerifyViewAnswerOptions): Promise<VerifiedView> {
-  const { question, version: expected, hashSalt = DEFAULT_HASH_SALT } = options
-  const call = questionToCall(question)
-  const { answered, proof } = readProvenParts(answer, { readBcs: readValuesProof, fromJson: jsonToValuesProof })
-  const hasher = new LedgerHasher(hashSalt)
-  const { ledgerInfo } = checkValuesProof(hasher, proof)
-  const { version } = proof.checkpoint
-  if (expected !== undefined && version !== expected) throw wrongVersion.ofProof(version, expected)
-  const signers = await checkSignatures(hasher, options, proof.epochEndings, ledgerInfo)
-  const state = new ProvenState(version, proof.values)
+  const call = questionToCall(options.question)
+  const { answered, state, provenCount, verified } = await openProvenValues(answer, options)
   const results = await runView(state, call)
   expectSameResults(answered, results)
-  const { timestampUsec } = ledgerInfo
-  return { results, provenCount: proof.values.length, version, timestampUsec, signers }
+  return { results, provenCount, ...verified }
 }
 
 /** @throws `invalid_address`, `invalid_type_tag`, `invalid_argument` */
