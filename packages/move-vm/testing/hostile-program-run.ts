@@ -1,6 +1,7 @@
 import { parseAddress } from '@ledger-state/core'
 import { assembleModule } from '@ledger-state/move-module'
 import type { StepCounter } from '@ledger-state/testing/count-steps'
+import { FREE_WORK_PER_BYTE } from '../src/budget/module-charge.js'
 import { createVm, runComputeTask, type ViewBudget, type ViewProgress, type Vm } from '../src/index.js'
 import type { HostileProgram } from './hostile-programs.js'
 import { TestState } from './test-state.js'
@@ -12,8 +13,6 @@ const CALL = { address: parseAddress('0x42'), module: 'm', function: 'f', typeAr
  * charged; of a turn.
  */
 const MOST_STEPS = { run: 600_000, instruction: 40, turn: 150_000 } as const
-/** Instructions for each byte of a module that verifying it may take uncharged: `module-charge.ts`. */
-const FREE_WORK_PER_BYTE = 3
 
 /** Most turns of a run with the whole budget, and the work of them all. */
 const MOST_TURNS = 50_000

@@ -1,11 +1,9 @@
 import type { StepMeter } from './compile-meter.js'
 import type { Meter } from './meter.js'
 
-/**
- * Per byte of a module's binary, the work of verifying it (in instructions) and the heap bytes of the decoded module that
- * are not charged to a run. Real modules need at most 2.9 and 14.
- */
-const FREE_WORK_PER_BYTE = 3
+/** Instructions per byte of a module's binary that verifying it may take without being charged. Real modules take at most 2.9. */
+export const FREE_WORK_PER_BYTE = 3
+/** Heap bytes per byte of a module's binary that the decoded module may hold without being charged. Real modules hold at most 14. */
 const FREE_HEAP_PER_BYTE = 16
 /** Heap bytes that verifying a module may hold until it ends without being charged. Real modules hold at most 0.6 MB. */
 const FREE_HELD_BYTES = 8 << 20
