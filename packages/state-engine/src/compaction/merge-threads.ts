@@ -1,7 +1,7 @@
 import { isMainThread } from 'node:worker_threads'
 import { JobThread, threadModule } from '@ledger-state/core/threads'
-import { storeFailed } from '@ledger-state/engine/authoring'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import { THREAD_ERRORS } from '../lmdb/thread-errors.js'
 import type { SegmentCopy } from '../memtable/segment.js'
 import type { SegmentRow } from '../records/segment-rows.js'
 import type { LevelMerge, MergedLevel } from './merge-level.js'
@@ -55,14 +55,5 @@ export function createMergeThread(
   const module = isMainThread ? threadModule(name, import.meta.url) : undefined
   if (!module) return undefined
   const workerData: MergeThreadData = { facts: { path, segmentsId, isSynced: durability !== 'none' }, memory }
-  return new JobThread(module, {
-    workerData,
-    toCrash: threadFailed,
-    toEnd: (cause) =>
-      cause === undefined ? storeFailed('the thread of merges has ended', undefined) : threadFailed(cause),
-  })
-}
-
-function threadFailed(cause: unknown) {
-  return storeFailed(`a thread of the store failed: ${String(cause)}`, cause)
+  return new JobThread(module, { workerData, ...THREAD_ERRORS })
 }

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { bundledScript } from '@ledger-state/testing/bundled-script'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
@@ -10,6 +10,7 @@ import { KNOWN_CHAIN, knownVersion } from '../../testing/known-ledger.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
 import { openStateEngine } from '../open-state-engine.js'
 import { CatalogCommits } from './catalog-commits.js'
+import { openLmdbStore } from './lmdb-store.js'
 
 const SEED = testSeed()
 const folder = temporaryFolder()
@@ -50,7 +51,7 @@ it('a store without the thread commits on the event loop', async () => {
   await write(join(folder.path, 'with'))
   expect(commits.mock.calls.length).toBeGreaterThan(2)
   const made = commits.mock.calls.length
-  vi.spyOn(CatalogCommits.prototype, 'canCommit').mockResolvedValue(false)
+  vi.spyOn(CatalogCommits.prototype, 'canCommit').mockReturnValue(false)
   await write(join(folder.path, 'without'))
   expect(commits.mock.calls.length).toBe(made)
   vi.restoreAllMocks()
@@ -60,4 +61,48 @@ it('a store without the thread commits on the event loop', async () => {
     expect((await engine.check()).problems).toEqual([])
     await engine.close()
   }
+})
+
+it('an error of the thread is that of the transaction, and the next transaction tries again', async () => {
+  const real = new URL('./catalog-thread.ts', import.meta.url).href
+  const code = `if (process.env.BROKEN_THREAD) throw new Error('no LMDB'); else await import(${JSON.stringify(real)})`
+  const module = new URL(`data:text/javascript,${encodeURIComponent(code)}`)
+  vi.resetModules()
+  vi.doMock('@ledger-state/core/threads', async (original) => ({
+    ...(await original<typeof import('@ledger-state/core/threads')>()),
+    threadModule: (name: string) => (name === 'catalog-thread' ? module : undefined),
+  }))
+  const { openStateEngine: openWithThread } = await import('../open-state-engine.js')
+  vi.doUnmock('@ledger-state/core/threads')
+  const path = join(folder.path, 'broken')
+  const engine = openWithThread({ path })
+  vi.stubEnv('BROKEN_THREAD', '1')
+  for (let attempt = 0; attempt < 2; attempt++) {
+    await expect(engine.commit([knownVersion(0n)], KNOWN_CHAIN)).rejects.toMatchObject({
+      code: 'store_failed',
+      message: 'the store failed: a thread of the store failed: Error: no LMDB',
+    })
+    expect(engine.ledger).toBeUndefined()
+  }
+  vi.unstubAllEnvs()
+  for (let version = 0n; version < 2n; version++) await engine.commit([knownVersion(version)], KNOWN_CHAIN)
+  await engine.merge()
+  expect((await engine.check()).problems).toEqual([])
+  await engine.close()
+  const reopened = openStateEngine({ path, create: false })
+  expect(reopened.ledger).toMatchObject({ latestVersion: 1n })
+  await reopened.close()
+})
+
+it('a transaction of a store whose data file was replaced fails', async () => {
+  const path = join(folder.path, 'replaced')
+  mkdirSync(path)
+  const store = openLmdbStore({ path, readOnly: false })
+  const commits = new CatalogCommits({ ...store, storeId: store.storeId + 1n })
+  await expect(commits.commit('full', [])).rejects.toMatchObject({
+    code: 'store_missing',
+    message: expect.stringContaining('replaced'),
+  })
+  await commits.close()
+  await store.root.close()
 })

@@ -1,9 +1,9 @@
 import { isMainThread } from 'node:worker_threads'
 import { JobThread, threadModule } from '@ledger-state/core/threads'
-import { storeFailed } from '@ledger-state/engine/authoring'
 import type { TableChange } from './change-recorder.js'
 import type { Durability } from './durability.js'
 import type { LmdbStore } from './lmdb-store.js'
+import { THREAD_ERRORS } from './thread-errors.js'
 import { ThreadGate } from './thread-gate.js'
 
 /** What the thread needs to know to open a catalog. */
@@ -17,7 +17,6 @@ export interface OpenCatalog {
 }
 
 export type CatalogJob =
-  | { readonly kind: 'open'; readonly catalog: OpenCatalog }
   | {
       readonly kind: 'commit'
       readonly catalog: OpenCatalog
@@ -44,48 +43,37 @@ function catalogThread(): CatalogThread | undefined {
   process.on('exit', () => gate.shut())
   thread = new JobThread(module, {
     workerData: gate.memory,
-    toCrash: (cause) => storeFailed(`the thread of the catalog failed: ${String(cause)}`, cause),
-    toEnd: (cause) => storeFailed('the thread of the catalog has ended', cause),
+    ...THREAD_ERRORS,
   })
   return thread
 }
 
-/** Commits transactions of a catalog in another thread. */
+/** Commits transactions of a catalog in another thread, which opens the catalog with the first of them. */
 export class CatalogCommits {
   readonly #catalog: OpenCatalog
   #thread: CatalogThread | undefined
-  #opened: Promise<boolean> | undefined
 
   constructor({ path, file, storeId, mapBytes }: Pick<LmdbStore, 'path' | 'file' | 'storeId' | 'mapBytes'>) {
     this.#catalog = { id: ++lastId, path, file, storeId, mapBytes }
   }
 
-  /** Resolves with true once the thread has the catalog open. If it cannot open it, all transactions stay on the event loop. */
-  canCommit(): Promise<boolean> {
-    this.#opened ??= this.#open()
-    return this.#opened
+  /** Whether there is a thread. If not, all transactions stay on the event loop. */
+  canCommit(): boolean {
+    return catalogThread() !== undefined
   }
 
-  async #open(): Promise<boolean> {
-    try {
-      this.#thread = catalogThread()
-      await this.#thread?.run({ kind: 'open', catalog: this.#catalog })
-      return this.#thread !== undefined
-    } catch {
-      // An error of the disk shows again on the event loop.
-      this.#thread = undefined
-      return false
-    }
-  }
-
-  /** Makes changes in a transaction. Resolves when it is as durable as it should be. @throws `store_full`, `store_failed` */
+  /**
+   * Makes changes in a transaction. Resolves when it is as durable as it should be. After a failure, the next transaction
+   * tries again to start the thread and to open the catalog.
+   * @throws `store_missing`, `store_corrupt`, `store_full`, `store_failed`
+   */
   async commit(durability: Durability, changes: readonly TableChange[]): Promise<void> {
-    await this.#thread!.run({ kind: 'commit', catalog: this.#catalog, durability, changes })
+    this.#thread = catalogThread()!
+    await this.#thread.run({ kind: 'commit', catalog: this.#catalog, durability, changes })
   }
 
-  /** Has the thread close the catalog. */
+  /** Makes the thread close the catalog. A thread that cannot has ended, so it has no catalog open. */
   async close(): Promise<void> {
-    await this.#opened
     await this.#thread?.run({ kind: 'close', id: this.#catalog.id }).catch(() => {})
   }
 }

@@ -27,10 +27,9 @@ async function close(id: number): Promise<void> {
 
 serveJobs<CatalogJob, void>(async (job) => {
   if (job.kind === 'close') return await close(job.id)
-  const { catalog } = job
+  const { catalog, durability, changes } = job
   withStoreErrors(catalog.path, () => {
     const tables = open(catalog)
-    if (job.kind === 'open') return
-    gate.pass(() => runTransaction(tables.root, job.durability, () => applyChanges(tables, job.changes)))
+    gate.pass(() => runTransaction(tables.root, durability, () => applyChanges(tables, changes)))
   })
 })
