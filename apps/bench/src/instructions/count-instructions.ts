@@ -8,12 +8,19 @@ import type { OperationName } from './operations.ts'
 
 const TARGET = fileURLToPath(new URL('./target.ts', import.meta.url))
 const VALGRIND = ['valgrind', '--tool=cachegrind', '--cache-sim=no', '--cachegrind-out-file=/dev/null']
-/** Runs Node.js with one thread, and without decisions of the compiler or of the collector that depend on time or chance. */
+/**
+ * Runs Node.js with one thread, and without decisions of the compiler or of the collector that depend on time or chance. The
+ * heap is so large that only the memory of buffers starts a collection: their number is then the same in each run.
+ */
 const NODE = [
   process.execPath,
   '--single-threaded',
   '--predictable',
   '--no-memory-reducer',
+  '--no-incremental-marking',
+  '--min-semi-space-size=128',
+  '--max-semi-space-size=128',
+  '--initial-heap-size=1000',
   '--hash-seed=1',
   '--random-seed=1',
 ]

@@ -9,7 +9,7 @@ export interface RecordedCounts {
 }
 
 const FILE = fileURLToPath(new URL('../../instructions.json', import.meta.url))
-/** Difference that counts as none. Two runs of the same code differ by less than 1 %, those of writes by up to 3 %. */
+/** Difference that counts as none. Two runs of the same code differ by less than 1 %, those of look-ups in the table by 2 %. */
 const TOLERANCE = 0.04
 
 export function readRecordedCounts(): RecordedCounts {
