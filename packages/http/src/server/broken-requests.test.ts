@@ -1,5 +1,5 @@
 import { eventually } from '@ledger-state/testing/eventually'
-import { openRawConnection } from '@ledger-state/testing/raw-connection'
+import { openRawConnection, type RawConnection } from '@ledger-state/testing/raw-connection'
 import { afterEach, describe, expect, it } from 'vitest'
 import {
   BALANCE_REQUEST,
@@ -155,6 +155,22 @@ describe('requests that do not come in whole, a thousand at a time', () => {
   const REQUESTS = 1_000
   /** Number of answers in one turn, far more than its budget has room for. */
   const MOST_OF_A_TURN = 250
+  /** Node.js lets 511 connections wait until it accepts them. Linux drops further ones and resets some of them later. */
+  const OPENED_AT_A_TIME = 250
+
+  async function openAll({ server, port }: RunningServer): Promise<RawConnection[]> {
+    let accepted = 0
+    server.on('connection', () => accepted++)
+    const opened: RawConnection[] = []
+    while (opened.length < REQUESTS) {
+      opened.push(...Array.from({ length: OPENED_AT_A_TIME }, () => openRawConnection(port)))
+      await eventually(
+        () => accepted === opened.length,
+        () => `${opened.length} connections to be accepted, of which ${accepted} are`,
+      )
+    }
+    return opened
+  }
 
   it.each([
     ['in their headers', 'GET /v1 HTTP/1.1\r\n'],
@@ -168,11 +184,11 @@ describe('requests that do not come in whole, a thousand at a time', () => {
       if (!isOver) setImmediate(countTurns)
     }
     countTurns()
-    const { port } = await start({
+    const server = await start({
       requestTimeoutMs: 500,
       onAnswered: () => answers.set(turn, (answers.get(turn) ?? 0) + 1),
     })
-    const connections = Array.from({ length: REQUESTS }, () => openRawConnection(port))
+    const connections = await openAll(server)
     for (const { socket } of connections) socket.write(bytes)
     await Promise.all(connections.map(({ closed }) => closed))
     isOver = true
