@@ -66,7 +66,7 @@ async function expectRefused(work: Promise<unknown>, what: string, code?: string
   const error: unknown = await work.then(
     (result) =>
       new Error(
-        `believed: ${what}: ${JSON.stringify(result, (_, one) => (typeof one === 'bigint' ? String(one) : one))}`,
+        `accepted: ${what}: ${JSON.stringify(result, (_, one) => (typeof one === 'bigint' ? String(one) : one))}`,
       ),
     (reason: unknown) => reason,
   )

@@ -361,7 +361,7 @@ describe('a changed proof', () => {
       expect(isLedgerStateError(error), `${what}: ${error}`).toBe(true)
       return
     }
-    expect(provesTheSame(readAnswer(changed).proof, readAnswer(original).proof), `believed: ${what}`).toBe(true)
+    expect(provesTheSame(readAnswer(changed).proof, readAnswer(original).proof), `accepted: ${what}`).toBe(true)
   }
 
   it.each(cases)('is never accepted, whatever byte of it is another: $question.kind of $url', async (one) => {

@@ -111,7 +111,7 @@ describe('a view with its proof', () => {
     expect((await ask(made, ledger, EITHER, 'application/json')).body).toBe(first)
   })
 
-  it('is believed if it has more values than the view reads, and not if it lacks one', async () => {
+  it('is accepted if it has more values than the view reads, and not if it lacks one', async () => {
     const honest = await answerOf(made)
     const { values } = jsonToValuesProof(honest.proof)
     const further = moduleKey(PROGRAM, 'nothing')

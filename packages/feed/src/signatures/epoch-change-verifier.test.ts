@@ -68,7 +68,7 @@ function expectUntrusted(work: () => unknown, message: RegExp): void {
     expect(String(error)).toMatch(message)
     return
   }
-  expect.fail(`believed, expected ${message}`)
+  expect.fail(`accepted, expected ${message}`)
 }
 
 describe('EpochChangeVerifier', () => {
@@ -157,10 +157,10 @@ describe('EpochChangeVerifier', () => {
     })
     for (const parts of [[9], [1, 8], [2, 3, 4]]) {
       const history = new EpochChangeVerifier(hasher, bls, [computeWaypoint(hasher, all[0]!)])
-      let believed = 0
+      let trusted = 0
       for (const part of parts) {
-        history.verify(all.slice(believed, believed + part))
-        believed += part
+        history.verify(all.slice(trusted, trusted + part))
+        trusted += part
       }
       expect(history.epoch).toBe(9n)
     }
@@ -222,15 +222,15 @@ describe('EpochChangeVerifier', () => {
   it('wants more than two thirds of the power, not of the heads', () => {
     const validators = [6n, 1n, 1n, 1n].map((power, at) => ({ secret: BigInt(50 + at), power }))
     const before = changed({ epoch: 4n, version: 40n, nextEpoch: { epoch: 5n, validators }, ...signed(4) })
-    const believed = () => {
+    const trusted = () => {
       const history = historyUpTo(4)
       history.verify([before])
       return history
     }
     const by = (...at: number[]) => changed({ validators, signers: at.map((index) => validators[index]!) })
-    expectUntrusted(() => believed().verify([by(0)]), /epoch 5 is signed by 6 of 9 voting power; 7 is required/)
-    expectUntrusted(() => believed().verify([by(1, 2, 3)]), /signed by 3 of 9 voting power/)
-    believed().verify([by(0, 1)])
+    expectUntrusted(() => trusted().verify([by(0)]), /epoch 5 is signed by 6 of 9 voting power; 7 is required/)
+    expectUntrusted(() => trusted().verify([by(1, 2, 3)]), /signed by 3 of 9 voting power/)
+    trusted().verify([by(0, 1)])
   })
 
   it('refuses signatures of other validators, for another ledger, and of other bytes', () => {

@@ -250,7 +250,7 @@ describe.skipIf(!hasSharedData)('the backup service of a real chain (skipped wit
     return { chunk, proof, first: 1, last: 20_000 }
   }
 
-  async function believed(storage: BackupStorage) {
+  async function verified(storage: BackupStorage) {
     try {
       const epochs = await VerifiedEpochs.open(storage, new LedgerHasher(salt), [
         readFileSync(join(root, 'waypoint.txt'), 'utf8').trim(),
@@ -263,10 +263,10 @@ describe.skipIf(!hasSharedData)('the backup service of a real chain (skipped wit
 
   it('gives the epoch changes that its folder gives, with signatures that hold', async () => {
     service = await serveFolder(root, range(), salt, 64)
-    const ofFolder = await believed(new FolderStorage(root))
+    const ofFolder = await verified(new FolderStorage(root))
     expect(ofFolder.trustedState.epoch).toBe(64n)
     const ofService = new ServiceStorage(service.url, { hashSalt: salt, sourceFolder: temporary })
-    expect(await believed(ofService)).toEqual(ofFolder)
+    expect(await verified(ofService)).toEqual(ofFolder)
   })
 
   it('gives the transactions that its folder gives, in other chunks, proven and signed', async () => {

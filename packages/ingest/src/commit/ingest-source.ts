@@ -416,9 +416,9 @@ class Ingest {
   /** Adds to the last of some versions the writes of the epoch changes that verify them. */
   async #withEndings(held: AsyncSnapshot, versions: readonly VersionWrites[]): Promise<readonly VersionWrites[]> {
     const { trustedState } = this.#source
-    const believed = [...this.#endingsLeft, ...(this.#source.takeEndings?.() ?? [])]
+    const verified = [...this.#endingsLeft, ...(this.#source.takeEndings?.() ?? [])]
     this.#endingsLeft = []
-    const endings = trustedState && (await endingWrites(held, believed))
+    const endings = trustedState && (await endingWrites(held, verified))
     if (!endings?.length) return versions
     return withLastWrites(versions, endings)
   }
