@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { promisify } from 'node:util'
 import { deflateRaw } from 'node:zlib'
-import { ByteWriter } from '@ledger-state/core'
+import { ByteWriter, type Write } from '@ledger-state/core'
 import { MAX_VALUE_LENGTH } from '@ledger-state/engine'
 import { writeOutline } from './info-outline.js'
 import { COLUMNS, FORMS, MAX_INFLATED, type OwnFacts } from './transaction-block.js'
@@ -11,6 +11,9 @@ import { type WholeTransaction, writeWithoutValues } from './whole-transaction.j
 
 /** Level 6 saves 2 % of the bytes and takes 15 % longer: see docs/sizing.md, "Transactions". */
 const DEFLATE_LEVEL = 1
+
+/** Bytes of a piece of the result: a usual block is one piece. */
+const PIECE_BYTES = 65_536
 
 /** Deflates in a thread of the pool, so an ingest goes on meanwhile. */
 const deflate = promisify<Uint8Array, object, Buffer>(deflateRaw)
@@ -46,12 +49,14 @@ export class TransactionBlockWriter {
   /**
    * Adds the next transaction.
    * @param hashesAt `hashesOffset` of its info
+   * @param writes what was read from its write set
    * @param ownFacts is stored in a block with values
    * @throws `invalid_bcs`
    */
   add(
     { transaction, info, events, writeSet, indexInBlock, leaf }: WholeTransaction,
     hashesAt: number,
+    writes: readonly Write[],
     { timestampUsec }: OwnFacts,
   ): void {
     const [outlines, eventLists, writeSets, transactions] = this.#columns
@@ -59,7 +64,7 @@ export class TransactionBlockWriter {
     writeOutline(info, hashesAt, outlines!)
     eventLists!.bytes(events)
     if (this.#hasValues) writeSets!.bytes(writeSet)
-    else writeWithoutValues(writeSet, writeSets!)
+    else writeWithoutValues(writeSet, writeSets!, writes)
     transactions!.bytes(transaction)
     this.#leaves.bytes(leaf)
     this.#rows.uleb128(indexInBlock === undefined ? 0 : indexInBlock + 1)
@@ -73,7 +78,11 @@ export class TransactionBlockWriter {
   async toBytes(): Promise<Uint8Array | undefined> {
     const inflated = Buffer.concat([this.#rows, ...this.#columns].map((part) => part.toBytes()))
     if (inflated.length > MAX_INFLATED) return undefined
-    const deflated = await deflate(inflated, { dictionary: TRANSACTION_DICTIONARY, level: DEFLATE_LEVEL })
+    const deflated = await deflate(inflated, {
+      dictionary: TRANSACTION_DICTIONARY,
+      level: DEFLATE_LEVEL,
+      chunkSize: PIECE_BYTES,
+    })
     const form = this.#hasValues ? FORMS.withValues : FORMS.withoutValues
     const head = new ByteWriter().u8(form).uleb128(this.#count).byteString(this.#frontier)
     const block = head.bytes(this.#leaves.toBytes()).uleb128(inflated.length).bytes(deflated).toBytes()

@@ -76,7 +76,7 @@ export class TransactionGroup {
     const { transaction, events, info, leaf } = whole
     const hashesAt = hashesOffset(info)
     const hash = info.subarray(hashesAt, hashesAt + leaf.length)
-    this.#block.add(whole, hashesAt, ownFacts)
+    this.#block.add(whole, hashesAt, writes, ownFacts)
     this.#keys.addSent(version, transaction)
     for (const [key] of writes) this.#keys.addAffected(version, key)
     this.#keys.addEvents(version, events)
@@ -120,8 +120,8 @@ class IndexKeys {
 
   addAffected(version: bigint, key: Uint8Array): void {
     if (key[0] !== ACCESS_PATH && key[0] !== TABLE_ITEM) return
-    const address = key.subarray(STATE_KEY_ADDRESS_AT, ADDRESS_END)
-    addTo(this.#keys.affected, nameOf(address), version, () => affectedAccountKey(address))
+    const name = nameOf(key, STATE_KEY_ADDRESS_AT, ADDRESS_END)
+    addTo(this.#keys.affected, name, version, () => affectedAccountKey(key.subarray(STATE_KEY_ADDRESS_AT, ADDRESS_END)))
   }
 
   addEvents(version: bigint, events: Uint8Array): void {
@@ -186,6 +186,7 @@ export function ownIndexKeys(
   return [...keys, ...indexes.all().map(({ key }) => retainedIndexKey(key, firstVersion))]
 }
 
-function nameOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
+function nameOf(bytes: Uint8Array, start?: number, end?: number): string {
+  const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  return buffer.toString('latin1', start, end)
 }

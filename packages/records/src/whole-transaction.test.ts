@@ -1,4 +1,4 @@
-import { ByteReader, ByteWriter, bytesToHexDigits } from '@ledger-state/core'
+import { ByteReader, ByteWriter, bytesToHexDigits, type Write } from '@ledger-state/core'
 import { visitWriteSet } from '@ledger-state/proof/transactions'
 import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
 import fc from 'fast-check'
@@ -41,10 +41,16 @@ function stateOf(writeSet: Uint8Array): (key: Uint8Array) => Uint8Array | undefi
   return (key) => state.get(bytesToHexDigits(key))
 }
 
-function withoutValues(writeSet: Uint8Array): Uint8Array {
+function withoutValues(writeSet: Uint8Array, writes?: readonly Write[]): Uint8Array {
   const writer = new ByteWriter()
-  writeWithoutValues(writeSet, writer)
+  writeWithoutValues(writeSet, writer, writes)
   return writer.toBytes()
+}
+
+function writesOf(writeSet: Uint8Array): Write[] {
+  const writes: Write[] = []
+  visitWriteSet(new ByteReader(writeSet), ({ key, value }) => writes.push([key, value]))
+  return writes
 }
 
 describe('a write set without its values', () => {
@@ -58,6 +64,21 @@ describe('a write set without its values', () => {
         for (let times = 0; times < 2; times++) {
           const whole = withValues(stripped, stateOf(plain))
           expect(whole && bytesToHexDigits(whole)).toBe(bytesToHexDigits(plain))
+        }
+      }),
+    )
+  })
+
+  it('is the same with the writes that were read from it, in its memory or elsewhere', () => {
+    fc.assert(
+      fc.property(ops, fc.nat(40), (list, before) => {
+        const plain = writeSetOf(list)
+        const inside = new Uint8Array(before + plain.length + 3)
+        inside.set(plain, before)
+        const writeSet = inside.subarray(before, before + plain.length)
+        const expected = bytesToHexDigits(withoutValues(plain))
+        for (const writes of [writesOf(writeSet), writesOf(plain), writesOf(writeSet).toReversed()]) {
+          expect(bytesToHexDigits(withoutValues(writeSet, writes))).toBe(expected)
         }
       }),
     )

@@ -1,4 +1,4 @@
-import { ByteReader, ByteWriter } from '@ledger-state/core'
+import { ByteReader, ByteWriter, type Write } from '@ledger-state/core'
 import { visitWriteSet } from '@ledger-state/proof/transactions'
 
 /** Everything that a source has of the transaction that made a version, each part in BCS. The source has proven it. */
@@ -17,9 +17,31 @@ export interface WholeTransaction {
   readFrontier(): Uint8Array
 }
 
-/** Writes a write set with an empty value in the place of each value. @throws `invalid_bcs` */
-export function writeWithoutValues(writeSet: Uint8Array, writer: ByteWriter): void {
-  replaceValues(writeSet, () => NOTHING, writer)
+/**
+ * Writes a write set with an empty value in the place of each value.
+ * @param writes what was read from the write set, in its order. If the values lie in its memory, it is not read again.
+ * @throws `invalid_bcs`
+ */
+export function writeWithoutValues(writeSet: Uint8Array, writer: ByteWriter, writes: readonly Write[] = []): void {
+  if (!holdsValues(writeSet, writes)) {
+    replaceValues(writeSet, () => NOTHING, writer)
+    return
+  }
+  const cut = new ValueCutter(writeSet, writer)
+  for (const [, value] of writes) if (value) cut.replace(value, NOTHING)
+  cut.end()
+}
+
+/** Whether values lie in the memory of a write set, one after the other. */
+function holdsValues(writeSet: Uint8Array, writes: readonly Write[]): boolean {
+  let end = 0
+  for (const [, value] of writes) {
+    if (!value) continue
+    const at = value.byteOffset - writeSet.byteOffset
+    if (value.buffer !== writeSet.buffer || at <= end || at + value.length > writeSet.length) return false
+    end = at + value.length
+  }
+  return end > 0
 }
 
 /**
@@ -45,15 +67,34 @@ export function withValues(
 const NOTHING = new Uint8Array(0)
 
 function replaceValues(writeSet: Uint8Array, readValue: (key: Uint8Array) => Uint8Array, writer: ByteWriter): void {
-  const reader = new ByteReader(writeSet)
-  let copied = 0
-  visitWriteSet(reader, ({ key, value }) => {
-    if (!value) return
-    const valueAt = value.byteOffset - writeSet.byteOffset
-    writer.bytes(writeSet.subarray(copied, valueAt - lengthOfUleb(value.length))).byteString(readValue(key))
-    copied = valueAt + value.length
+  const cut = new ValueCutter(writeSet, writer)
+  visitWriteSet(new ByteReader(writeSet), ({ key, value }) => {
+    if (value) cut.replace(value, readValue(key))
   })
-  writer.bytes(writeSet.subarray(copied))
+  cut.end()
+}
+
+/** Copies a write set, with other values. */
+class ValueCutter {
+  readonly #writeSet: Uint8Array
+  readonly #writer: ByteWriter
+  #copied = 0
+
+  constructor(writeSet: Uint8Array, writer: ByteWriter) {
+    this.#writeSet = writeSet
+    this.#writer = writer
+  }
+
+  /** Replaces the next value, which is a view of the write set. */
+  replace(value: Uint8Array, by: Uint8Array): void {
+    const at = value.byteOffset - this.#writeSet.byteOffset
+    this.#writer.bytes(this.#writeSet.subarray(this.#copied, at - lengthOfUleb(value.length))).byteString(by)
+    this.#copied = at + value.length
+  }
+
+  end(): void {
+    this.#writer.bytes(this.#writeSet.subarray(this.#copied))
+  }
 }
 
 function lengthOfUleb(value: number): number {

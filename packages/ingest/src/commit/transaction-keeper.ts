@@ -93,11 +93,13 @@ export class TransactionKeeper {
 
   #wholeOf({ version, block, writes, readWhole }: LedgerVersion): readonly Write[] {
     if (block) this.#timestampUsec = block.timestampUsec
+    let isOfFeed = false
     for (const [key, value] of writes) {
-      if (isWholeTransactionKey(key) && key.length === WHOLE_TRANSACTIONS_KEY.length) this.#isWhole = value !== null
+      if (!isWholeTransactionKey(key)) continue
+      isOfFeed = true
+      if (key.length === WHOLE_TRANSACTIONS_KEY.length) this.#isWhole = value !== null
     }
-    if (!this.#isWhole && this.#options.asked !== 'whole') return NOTHING
-    if (writes.some(([key]) => isWholeTransactionKey(key))) return NOTHING
+    if (isOfFeed || !(this.#isWhole || this.#options.asked === 'whole')) return NOTHING
     if (!readWhole) return this.#withoutWhole(version)
     const whole = readWhole()
     if (!this.#isOfSlice(writes, whole.transaction)) return this.#cutEarlier(version)
@@ -107,15 +109,18 @@ export class TransactionKeeper {
     }
     this.#isEarlierCut = true
     const made = [this.#group!.add(version, whole, writes, { timestampUsec: this.#timestampUsec })]
-    const salt = new TextEncoder().encode(this.#options.hashSalt() ?? DEFAULT_HASH_SALT)
     if (this.#place === 'own' && !this.#hasRetained) {
       this.#hasRetained = true
-      made.push([RETAINED_KEY, encodeRetained(version, salt)])
+      made.push([RETAINED_KEY, encodeRetained(version, this.#hashSalt())])
     }
     if (this.#isWhole) return made
     this.#isWhole = true
     if (!this.#options.isEmpty) this.#options.onNotice(`whole transactions are kept since version ${version}`)
-    return [[WHOLE_TRANSACTIONS_KEY, salt], ...made]
+    return [[WHOLE_TRANSACTIONS_KEY, this.#hashSalt()], ...made]
+  }
+
+  #hashSalt(): Uint8Array {
+    return new TextEncoder().encode(this.#options.hashSalt() ?? DEFAULT_HASH_SALT)
   }
 
   /** Whether a slice keeps a transaction: a member sent it, or it changed one. */
