@@ -5,7 +5,6 @@
 export const OPERATIONS = [
   { name: 'look-up', counts: [20_000, 60_000] },
   { name: 'look-up in the table', counts: [20_000, 60_000] },
-  { name: 'getBinary of bare lmdb', counts: [20_000, 60_000] },
   { name: 'write', counts: [10_000, 40_000] },
   { name: 'GET balance', counts: [2_000, 6_000] },
   { name: 'POST item', counts: [2_000, 6_000] },

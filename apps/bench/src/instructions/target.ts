@@ -4,7 +4,6 @@
 import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import type { WorkloadVersion } from '../workload/workload.ts'
 import { isRequest, type OperationName } from './operations.ts'
 
@@ -67,19 +66,6 @@ async function runOnEngine(): Promise<void> {
   await engine.close()
 }
 
-async function runOnLmdb(): Promise<void> {
-  const { open } = await import('lmdb')
-  const path = join(folder, 'bare.mdb')
-  const options = { path, encoding: 'binary', keyEncoding: 'binary', noSubdir: true, noSync: true } as const
-  const database = open<Buffer, Uint8Array>({ ...options, overlappingSync: false, mapSize: MAP_BYTES })
-  database.transactionSync(() => {
-    for (let at = 0; at < KEYS; at++) database.putSync(keyOf(at), Buffer.alloc(VALUE_BYTES, at & 0xff))
-  })
-  const keys = Array.from({ length: KEYS }, (_, at) => keyOf(at))
-  for (let at = 0; at < count; at++) database.getBinary(keys[at % KEYS]!)
-  await database.close()
-}
-
 /** Serves with the reads of a node, which compare every record with its checksum. */
 async function serve(): Promise<void> {
   const { createHttpServer } = await import('@ledger-state/http')
@@ -99,5 +85,4 @@ crypto.randomBytes = ((size: number) => Buffer.alloc(size, 7)) as typeof crypto.
 syncBuiltinESMExports()
 
 if (operation === 'look-up' || operation === 'look-up in the table' || operation === 'write') await runOnEngine()
-else if (operation === 'getBinary of bare lmdb') await runOnLmdb()
 else await serve()
