@@ -1,7 +1,8 @@
 // Checks that dependency-cruiser and knip cannot do: manifests have the dependencies of the table of packages in
 // ARCHITECTURE.md, READMEs list every folder of their package, and modules have no mutable state except where the page
 // lists it. Files and sections that documents and comments name exist. READMEs list the error codes of their package with
-// their fields. Only one function renames files. The last line is `N passed, M failed`.
+// their fields. Rows of tables have at most 200 columns. Only one function renames files. The last line is
+// `N passed, M failed`.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -135,6 +136,23 @@ function checkNamedFiles(): void {
   }
 }
 
+/** Columns of the longest row of a table. */
+const MOST_COLUMNS = 200
+
+/** Tables can be read in a terminal: a longer text belongs below its table. */
+function checkTables(): void {
+  const paths = globSync(['*.md', '{packages,apps,docs,examples}/**/*.md'], {
+    cwd: root,
+    exclude: (path) => OF_OTHERS.test(path),
+  })
+  for (const path of paths) {
+    for (const [at, line] of readText(path).split('\n').entries()) {
+      if (!line.startsWith('|')) continue
+      expect(line.length <= MOST_COLUMNS, `${path}:${at + 1}: a row of a table has more than ${MOST_COLUMNS} columns`)
+    }
+  }
+}
+
 /** Comments cite pages of docs/ by the headings of their sections. */
 function checkCitations(): void {
   for (const path of globSync('{packages,apps}/*/{src,testing}/**/*.ts', { cwd: root })) {
@@ -173,6 +191,7 @@ checkRooms()
 checkLayers()
 checkModuleState()
 checkNamedFiles()
+checkTables()
 checkCitations()
 for (const violation of violations) console.log(violation)
 console.log(`${passed} passed, ${violations.length} failed`)

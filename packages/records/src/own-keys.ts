@@ -54,8 +54,8 @@ export const LONGEST_COIN_NAME = 4_096
 const HASH_PREFIX_LENGTH = 2
 const EVENT_TYPE_LENGTH = 16
 const WITH_WHOLE = 'each version that comes with its whole transaction'
-const EXPIRED = 'an ingest, once the versions are older than `--retain-transactions`'
-const FIRST_OF_GROUP = 'the first of successive versions that are committed together with their whole transactions'
+const EXPIRED = 'an ingest, after `--retain-transactions`'
+const FIRST_OF_GROUP = 'the first of successive versions committed together with their whole transactions'
 
 /**
  * All families of own keys. Add a family here and in docs/storage.md, "Keys of a store"; give it a second byte that no
@@ -220,7 +220,7 @@ export const KEY_FAMILIES = {
     suffix: 'owner of many fungible stores, 32 bytes',
     suffixLength: [ADDRESS_LENGTH, ADDRESS_LENGTH],
     value:
-      'u64 version since which each write of a store of the owner is named here, in the row of that version + 2^63 if it also names all earlier stores · first 3 bytes of the address of each that the version wrote',
+      'u64 version of the first such row (+ 2^63 if this row names all earlier stores) · first 3 bytes of the address of each written store',
     codec: { encode: encodeChangedStores, decode: decodeChangedStores },
     writtenBy: 'each version that writes a store of the owner, once an ingest has found that it has many',
     deletedBy: NOBODY,
