@@ -92,7 +92,7 @@ export class PageBed {
     } else this.#release()
   }
 
-  /** Lets the node fail at requests whose path and query match, until the page is drawn anew. */
+  /** Lets the node fail at requests whose path and query match, until the page is drawn again. */
   failsAt(paths: RegExp | undefined): void {
     this.#failing = paths
   }

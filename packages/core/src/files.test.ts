@@ -14,7 +14,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Has the nth sync of a file or folder fail, as after an error of the disk. */
+/** Makes the nth sync of a file or folder fail, as after an error of the disk. */
 async function failSync(nth: number): Promise<void> {
   const handle = await open(folder, 'r')
   const prototype = Object.getPrototypeOf(handle) as typeof handle

@@ -58,7 +58,7 @@ const MOST_DEFLATED = 1_032
 /** The parts of a transaction, in their order in a block. */
 export const COLUMNS = ['outline', 'events', 'writeSet', 'transaction'] as const
 
-/** First version of a block; undefined of an empty value, which stands for versions whose transactions are not kept. */
+/** First version of a block; undefined if the value is empty, because the transactions of its versions are not kept. */
 export function firstVersionOfBlock(bytes: Uint8Array): bigint | undefined {
   return bytes.length === 0 ? undefined : readHead(new ByteReader(bytes)).firstVersion
 }

@@ -59,7 +59,7 @@ describe.skipIf(!hasFaultyDisk())(`a disk whose calls fail (needs gcc; TEST_SEED
 
   const start = (writer: FaultyWriterRun, fault?: DiskFault) => faulty.runWith(script, [JSON.stringify(writer)], fault)
 
-  /** Has each call fail, or some of them. */
+  /** Makes each call fail, or some of them. */
   async function tryFaults(writer: FaultyWriterRun, fault: Omit<DiskFault, 'nth'>): Promise<void> {
     let reached = 0
     const first = isSlowRun ? 1 + random.below(MOST_SKIPPED + 1) : 2 + random.below(4)

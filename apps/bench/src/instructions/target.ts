@@ -56,7 +56,7 @@ async function runOnEngine(): Promise<void> {
     for (const batch of batches(FIRST_VERSIONS, count / WRITES_PER_VERSION)) {
       await engine.commit(batch, { chainId: 1 })
       versions += batch.length
-      // Merges that run beside commits take the files that are there when the system calls of the log end.
+      // Merges that run during commits take the files that are there when the system calls of the log end.
       if (versions % VERSIONS_PER_MERGE === 0) await engine.merge()
     }
   } else {

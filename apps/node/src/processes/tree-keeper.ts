@@ -17,7 +17,7 @@ const LOOK_INTERVAL_MS = 5_000
 const REST_FACTOR = 9
 const REST_AFTER_FAILURE_MS = 60_000
 
-/** Has a separate process make the tree of the newest signed checkpoint while a writer follows a source. */
+/** Lets a separate process make the tree of the newest signed checkpoint while a writer follows a source. */
 export interface TreeKeeper {
   /** Looks for a new checkpoint at intervals. */
   resume(): void

@@ -14,7 +14,7 @@ const MOST_FAILURE_BYTES = 64 * 1024
 /** A body that is sent while it is read, and read again if it is sent again. */
 export interface StreamedBody {
   readonly bytes: number
-  /** The bytes from the first one on. */
+  /** The bytes, beginning with the first one at each call. */
   pieces(): AsyncIterable<Uint8Array>
 }
 
@@ -187,7 +187,7 @@ function lengthOf(body: HttpRequest['body']): Readonly<Record<string, string>> {
   return body && 'pieces' in body ? { 'content-length': String(body.bytes) } : {}
 }
 
-/** @param ask begins to wait; each progress of a body begins the time of silence anew */
+/** @param ask begins to wait; each progress of a body restarts the time of silence */
 async function withinSilence<T>(
   silenceMs: number,
   cut: AbortController,

@@ -88,7 +88,7 @@ async function read(name: string, range?: ByteRange): Promise<string> {
 
 const readLarge = async () => expect((await read('state/large')) === LARGE.toString('latin1')).toBe(true)
 
-/** Has the next answers to an object fail, each in one of these ways. */
+/** Makes the next answers to an object fail, each in one of these ways. */
 function faulty(...faults: (Fault | undefined)[]): void {
   server!.faultOf = ({ isListing, before }) => (isListing ? undefined : faults[before])
 }

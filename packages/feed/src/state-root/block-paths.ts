@@ -19,7 +19,7 @@ import { type KeysFile, keysOfList, openKeysFile } from './keys-file.js'
 import { addStateKey, addStateValue } from './state-hashes.js'
 import { keyHashBits } from './tree-part.js'
 
-/** Keys that are read in one step: some 2 ms. */
+/** Keys that are read in one step: about 2 ms. */
 const KEYS_AT_ONCE = 500
 /** Bytes of subtrees that are kept for further questions about the same block. */
 const KEPT_BYTES = 2 ** 25
@@ -63,7 +63,7 @@ export interface BlockState {
 /** Paths of keys in the trees of the state at ends of blocks. Trees are not kept: a path is computed from a cut and values. */
 export interface BlockPaths {
   /**
-   * Uses these files from now on. Those that were in use and are named again stay open.
+   * Uses these files instead of those before. Files that were in use and are named again stay open.
    * @returns whether all of them were there; if not, the earlier ones stay in use
    * @throws `state_tree_damaged`
    */
@@ -74,7 +74,7 @@ export interface BlockPaths {
   endAfter(version: bigint): bigint | undefined
   /**
    * The path of a state key; undefined if the version is not such an end. The first question about a subtree reads all
-   * its keys; further ones take some 0.1 ms.
+   * its keys; further ones take about 0.1 ms.
    * @throws `state_tree_damaged` if values or files do not have the root of the subtree; errors of `read`
    */
   pathOf(state: BlockState, stateKey: Uint8Array, work: PathWork): Promise<StatePath | undefined>

@@ -22,7 +22,7 @@ export function writeAt(path: string, descriptor: number, bytes: Uint8Array, pla
   })
 }
 
-/** Fills bytes from a place on. Returns whether the file has them all. */
+/** Fills bytes with those of a file, starting at a place. Returns whether the file has them all. */
 export function fillFrom(descriptor: number, bytes: Buffer, place: number): boolean {
   for (let done = 0; done < bytes.length; ) {
     const read = readSync(descriptor, bytes, done, bytes.length - done, place + done)
@@ -32,7 +32,7 @@ export function fillFrom(descriptor: number, bytes: Buffer, place: number): bool
   return true
 }
 
-/** Fills bytes from a place on, and returns them. @throws `state_tree_damaged` if the file ends before */
+/** Same as `fillFrom`, and returns the bytes. @throws `state_tree_damaged` if the file ends before */
 export function readAt(path: string, descriptor: number, bytes: Buffer, place: number): Buffer {
   if (!fillFrom(descriptor, bytes, place)) throw badStateTree(path, 'it is cut short')
   return bytes

@@ -47,7 +47,7 @@ describe.runIf(hasSharedData).each(['memory', 'another machine'])('a pruned stor
     return { status, body: JSON.parse(body) as unknown }
   }
 
-  /** Asks alone, again, and as an element of a batch, which must answer the same. */
+  /** Asks by itself, again, and as an element of a batch, which must answer the same. */
   async function askTwice(path: string): Promise<Asked> {
     const asked = await ask(path)
     expect(await ask(path)).toEqual(asked)

@@ -171,7 +171,7 @@ class Audit {
     const leaves = openLeavesFile(join(folder, record.leavesFile))
     leaves?.close()
     if (leaves?.version !== record.version) return undefined
-    // Files for proofs are complete from the first audited version on.
+    // Files for proofs are complete, beginning with the first audited version.
     const isComplete = record.proofs ? this.#hasKeys(record.proofs, record.version) : !this.#options.proofBytes
     return isComplete ? record : undefined
   }

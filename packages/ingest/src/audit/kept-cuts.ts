@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type Cut, type CutFile, CutWriter, openCutFile } from '@ledger-state/feed'
 import type { CutsOfVersions } from './audit-record.js'
 
-/** Least and most bytes after which a file is followed by another, which can be thinned alone. */
+/** Least and most bytes after which a file is followed by another, which can be thinned by itself. */
 const LEAST_FILE = 2 ** 16
 const MOST_FILE = 2 ** 24
 /** Files that the budget is divided into. */

@@ -19,7 +19,7 @@ import { keyName } from '@ledger-state/records/writes-hash'
 import { STATE_KEY_ADDRESS_AT } from '@ledger-state/type-tag'
 import type { StoreNotes } from './followed-key.js'
 
-/** Stores from which on the changes of an owner are listed. A page of fewer looks at all of them, in about 2 ms. */
+/** Number of stores at which the changes of an owner begin to be listed. A page of fewer looks at all of them, in about 2 ms. */
 const MANY = 512
 /** Most owners whose stores one commit counts. The others are counted when another of their stores is written. */
 const MOST_COUNTED = 64

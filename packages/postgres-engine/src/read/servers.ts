@@ -96,7 +96,7 @@ export class Servers {
     return this.#known?.shards
   }
 
-  /** Has the next connection read the map of shards again. */
+  /** Makes the next connection read the map of shards again. */
   forgetShards(): void {
     this.#primary.link.disconnect()
   }

@@ -171,7 +171,7 @@ export function* mergeLevel(
 }
 
 /**
- * Has the files of a merge take the place of its inputs, within the transaction of the caller. Returns false, and does
+ * Lets the files of a merge take the place of its inputs, within the transaction of the caller. Returns false, and does
  * nothing, if a truncation has changed the inputs meanwhile.
  */
 export function putMerged(

@@ -8,7 +8,7 @@ import type { LevelMerge, MergedLevel } from './merge-level.js'
 import type { ProgressMemory, SharedProgress } from './shared-progress.js'
 import type { FileFacts } from './write-segments.js'
 
-/** Asks for segment files, from this number on, with a part of the memtable. */
+/** Asks for segment files with a part of the memtable. The first of them has this number. */
 export interface FlushJob {
   readonly copy: SegmentCopy
   readonly file: number

@@ -42,7 +42,7 @@ export class SharedProgress {
     if (waiting.async) await waiting.value
   }
 
-  /** Has all that wait look again. */
+  /** Makes all waiting threads look again. */
   wake(): void {
     Atomics.notify(this.memory, DONE)
   }

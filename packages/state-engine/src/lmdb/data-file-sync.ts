@@ -6,7 +6,7 @@ import { isPresent, syncFile, syncFileNow } from '@ledger-state/core/files'
 import type { Durability } from './durability.js'
 
 // After a sync failed, the kernel counts the pages as clean although they are not on disk, and the next sync succeeds
-// without them. So what a failed sync should have covered is written again, with the same bytes, and synced.
+// without them. Therefore the bytes that a failed sync should have covered are written again, the same ones, and synced.
 //
 // With a durability above `none`, each transaction syncs its pages before its meta page is written, and one that fails
 // leaves nothing that the state uses. So only the two meta pages may be missing on disk. With `none`, any page may be.

@@ -60,7 +60,7 @@ export interface LmdbEnvironment {
    * see `resetReadTxn`.
    */
   useReadTransaction(): ReadTransaction
-  /** Has the next read transaction see the newest state. */
+  /** Makes the next read transaction see the newest state. */
   resetReadTxn(): void
   /** Number of the current write transaction. */
   getWriteTxnId(): number

@@ -9,7 +9,7 @@ import { NO_SLICES, SegmentFiles, type SegmentSlice } from './segment-slices.js'
 /**
  * Opens the segment files of a state. It has files of its own, so they can be read while other reads see newer states.
  * @param snapshot the present snapshot
- * @param forget has the next snapshot see the newest state
+ * @param forget makes the next snapshot see the newest state
  */
 export function openMergedWrites(store: LmdbStore, snapshot: () => ReadSnapshot, forget: () => void): MergedWrites {
   const files = new SegmentFiles(store)

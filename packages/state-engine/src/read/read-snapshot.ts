@@ -187,7 +187,7 @@ export class ReadSnapshots {
     return this.#ledger!.info
   }
 
-  /** Has the next snapshot see the newest state, even if another read of this turn still uses an older one. */
+  /** Makes the next snapshot see the newest state, even if another read of this turn still uses an older one. */
   forget(): void {
     this.release()
     this.#store.root.resetReadTxn()

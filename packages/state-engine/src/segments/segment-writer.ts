@@ -41,7 +41,7 @@ const FILTER_BYTES_PER_KEY = 2
 const WRITTEN_AT_ONCE = 2 ** 20
 /**
  * Bytes after which a durable file is synced while it is written. The sync at its end is short then, and so is the time that
- * the sync of a commit waits for the disk: 62 instead of 93 ms at the 99th percentile beside 250 MB/s. Steps of 1 MiB cost
+ * the sync of a commit waits for the disk: 62 instead of 93 ms at the 99th percentile during 250 MB/s. Steps of 1 MiB cost
  * a third of that speed.
  */
 const SYNCED_AT_ONCE = 2 ** 22

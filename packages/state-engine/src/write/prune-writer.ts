@@ -7,7 +7,7 @@ import { countSegmentBlocks } from '../read/merged-blocks.js'
 import { decodeLedgerRecord, encodeLedgerRecord } from '../records/ledger-record.js'
 import type { WriterParts } from './writer-parts.js'
 
-/** Raises the oldest version of a store, and has merges remove what no kept version sees. */
+/** Raises the oldest version of a store, and lets merges remove the writes that no kept version sees. */
 export class PruneWriter {
   readonly #parts: WriterParts
   readonly #merges: MergeScheduler
@@ -58,8 +58,9 @@ export class PruneWriter {
 }
 
 /**
- * Has the window begin with a block, within the transaction of the caller. The block may be above what is merged. From
- * then on readers refuse versions below it. `droppedBlocks` is the number of blocks in segment files that are now below it.
+ * Makes the window begin with a block, within the transaction of the caller. The block may be above what is merged. After
+ * the transaction, readers refuse versions below it. `droppedBlocks` is the number of blocks in segment files that are now
+ * below it.
  */
 function raiseOldest(
   store: LmdbStore,

@@ -21,7 +21,7 @@ export interface WriterReads {
   blockAt(version: bigint): Block
   /** Makes the newest commit of the memtable visible to reads. */
   noticeCommit(): void
-  /** Has the next read see the newest state of LMDB. */
+  /** Makes the next read see the newest state of LMDB. */
   forgetSnapshot(): void
 }
 

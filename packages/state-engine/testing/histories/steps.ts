@@ -194,7 +194,7 @@ const abortTruncationStep = fc
     }),
   )
 
-/** Kills a writer after a truncation, when some of its work is left, or has a reader read then. */
+/** Kills a writer after a truncation, when some of its work is left, or lets a reader read then. */
 const killTruncationStep = fc
   .record({ place: thousandths, turns: fc.nat(6), isKilled: fc.boolean() })
   .map(({ place, turns, isKilled }) =>
@@ -207,7 +207,7 @@ const killTruncationStep = fc
     }),
   )
 
-/** Kills a writer in the middle of a merge, or has a reader read then. */
+/** Kills a writer in the middle of a merge, or lets a reader read then. */
 function mergeStep(planned: fc.Arbitrary<PlannedVersion[]>) {
   return fc.record({ planned, turns: fc.nat(6), place: thousandths, isKilled: fc.boolean() }).map((chosen) =>
     step(`${chosen.isKilled ? 'kill' : 'read'} after ${chosen.turns} turns`, async (history) => {

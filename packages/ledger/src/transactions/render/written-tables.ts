@@ -11,7 +11,7 @@ import type { RenderContext } from './render-context.js'
 const MOST_HANDLES = 16
 const MOST_KEYS = 256
 const MOST_BYTES = 8 << 20
-/** Longest resource of the framework that is searched: the registry of its packages alone has more than half a megabyte. */
+/** Longest resource of the framework that is searched: only the registry of its packages has more than half a megabyte. */
 const LONGEST_HOLDER = 64 << 10
 
 const ACCESS_PATH = 0
