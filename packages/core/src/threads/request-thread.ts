@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads'
+import { Worker, type WorkerOptions } from 'node:worker_threads'
 import { LedgerStateError } from '../error.js'
 import type { ThreadMessage, ThreadReply } from './protocol.js'
 
@@ -39,7 +39,7 @@ export class RequestThread<Request, Result> {
   constructor(module: URL, options: ThreadOptions) {
     const { workerData, execArgv } = options
     this.#options = options
-    this.#worker = new Worker(module, { workerData, ...(execArgv && { execArgv: [...execArgv] }) })
+    this.#worker = startWorker(module, { workerData, ...(execArgv && { execArgv: [...execArgv] }) })
     this.#worker.unref()
     this.#worker.on('message', (reply: ThreadReply<Result>) => this.#settle(reply))
     this.#worker.on('messageerror', (error) => {
@@ -113,4 +113,14 @@ export class RequestThread<Request, Result> {
     for (const { reject } of this.#waiting.values()) reject(this.#options.toEnd(this.#cause))
     this.#waiting.clear()
   }
+}
+
+/**
+ * Starts a thread. Under `--input-type`, which threads inherit, Node.js refuses a module that is a file, but runs a text
+ * that imports it.
+ */
+function startWorker(module: URL, options: WorkerOptions): Worker {
+  const words = [...(options.execArgv ?? process.execArgv), process.env.NODE_OPTIONS ?? '']
+  if (!words.some((word) => word.includes('--input-type'))) return new Worker(module, options)
+  return new Worker(`import(${JSON.stringify(module.href)})`, { ...options, eval: true })
 }

@@ -1,3 +1,7 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
 import { afterEach, describe, expect, it } from 'vitest'
 import { LedgerStateError } from '../error.js'
@@ -10,9 +14,15 @@ type Job =
   | { readonly kind: 'wait' | 'release' | 'refuse' | 'throw' | 'not cloneable' | 'uncaught' | 'exit' | 'begun' }
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array<ArrayBuffer> }
 
+type Serve = 'serveRequests' | 'serveJobs'
+
 /** Module of a thread whose work is chosen by the request. It counts the work that began. */
-function moduleOf(serve: 'serveRequests' | 'serveJobs'): URL {
-  const code = `
+function moduleOf(serve: Serve): URL {
+  return new URL(`data:text/javascript,${encodeURIComponent(codeOf(serve))}`)
+}
+
+function codeOf(serve: Serve): string {
+  return `
     import { workerData } from 'node:worker_threads'
     import { LedgerStateError } from ${JSON.stringify(new URL('../error.ts', import.meta.url).href)}
     import { ${serve} } from ${JSON.stringify(new URL('../threads.ts', import.meta.url).href)}
@@ -32,7 +42,6 @@ function moduleOf(serve: 'serveRequests' | 'serveJobs'): URL {
     ${serve}((job) => { begun++; return work[job.kind](job) }, {
       transferOf: (result) => (result instanceof Uint8Array ? [result.buffer] : []),
     })`
-  return new URL(`data:text/javascript,${encodeURIComponent(code)}`)
 }
 
 const OPTIONS: ThreadOptions = {
@@ -68,6 +77,22 @@ describe('a RequestThread', () => {
     expect(thread.load).toBe(1)
     await thread.ask({ kind: 'release' })
     expect([await waiting, thread.load]).toEqual(['released', 0])
+  })
+
+  it('starts a file in a program that is run as text, under --input-type', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'threads-'))
+    closing.push(async () => rmSync(folder, { recursive: true }))
+    const startFile = (name: string, code: string) => {
+      const file = join(folder, name)
+      writeFileSync(file, code)
+      const execArgv = [...SOURCE_OPTIONS, '--input-type=module']
+      const thread = new RequestThread<Job, unknown>(pathToFileURL(file), { ...OPTIONS, execArgv, workerData: 100 })
+      closing.push(() => thread.terminate())
+      return thread
+    }
+    expect(await startFile('works.mjs', codeOf('serveRequests')).ask(add(1, 2))).toBe(103)
+    const broken = startFile('broken.mjs', 'throw new Error("no start")')
+    await expect(broken.ask(add(1, 2))).rejects.toThrow('ended: no start')
   })
 
   it('gives errors of the work: a LedgerStateError as such, others by toCrash; and continues', async () => {
