@@ -46,21 +46,29 @@ export class SharedChanges {
     this.#readers++
     let own: OwnCursor | undefined
     let isClosed = false
+    let reading: Promise<unknown> = Promise.resolve()
+    const read: SharedReader['read'] = async (first, last, branch) => {
+      if (isClosed) return []
+      const kept = this.#kept[0]?.branch
+      if (kept !== undefined && kept < branch) this.#forget()
+      if (kept !== undefined && kept > branch) return []
+      const isNear = last - first < NEAR_VERSIONS && (this.#next === undefined || this.#next === first)
+      if (isNear) await this.#readOn(first, last)
+      const page = this.#find(first, last)
+      if (page || isNear) {
+        own?.close()
+        return page?.branch === branch ? page.versions : []
+      }
+      own ??= new OwnCursor(this.#source, this)
+      const older = await own.read(first, last)
+      return older.branch === branch ? older.versions : []
+    }
     return {
-      read: async (first, last, branch) => {
-        const kept = this.#kept[0]?.branch
-        if (kept !== undefined && kept < branch) this.#forget()
-        if (kept !== undefined && kept > branch) return []
-        const isNear = last - first < NEAR_VERSIONS && (this.#next === undefined || this.#next === first)
-        if (isNear) await this.#readOn(first, last)
-        const page = this.#find(first, last)
-        if (page || isNear) {
-          own?.close()
-          return page?.branch === branch ? page.versions : []
-        }
-        own ??= new OwnCursor(this.#source, this)
-        const older = await own.read(first, last)
-        return older.branch === branch ? older.versions : []
+      read(first, last, branch) {
+        // A stream whose branch was cut off begins a read while the one before is still under way.
+        const next = reading.then(() => read(first, last, branch))
+        reading = next.catch(() => {})
+        return next
       },
       close: () => {
         if (isClosed) return

@@ -184,6 +184,44 @@ describe('GET /v1/stream', () => {
     expect(await nextOf(stream)).toBeUndefined()
   })
 
+  it('frees what it reads with if its client leaves while an entry is made', async () => {
+    const engine = await smallLedger()
+    const source = createEngineChanges(engine)
+    const { promise: hasLeft, resolve: leave } = Promise.withResolvers<void>()
+    let cursors = 0
+    const changes = {
+      open() {
+        const cursor = source.open()
+        cursors++
+        return {
+          read: (first: bigint, last: bigint) => hasLeft.then(() => cursor.read(first, last)),
+          close() {
+            cursors--
+            cursor.close()
+          },
+        }
+      },
+    }
+    const stream = await open(`${await serve(engine, { changes })}?from=1`)
+    await stream.next()
+    await stream.next()
+    const { server } = running!
+    await eventually(
+      () => cursors === 1,
+      () => 'a read',
+    )
+    stream.close()
+    await eventually(
+      () => new Promise((resolve) => server.getConnections((_, count) => resolve(count === 0))),
+      () => 'the end of the connection',
+    )
+    leave()
+    await eventually(
+      () => cursors === 0,
+      () => 'the end of the stream',
+    )
+  })
+
   it('has a limit for each address and for all, and takes a place only while it is open', async () => {
     const url = await serve(await smallLedger(), { maxStreamsPerAddress: 2 })
     const first = await open(url)

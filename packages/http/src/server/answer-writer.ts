@@ -216,8 +216,13 @@ async function stream(
   }
 }
 
+/** Resolves when the client has read what was written, or has left: perhaps while the written part was being made. */
 function untilDrained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
+    if (response.destroyed) {
+      resolve()
+      return
+    }
     const go = (): void => {
       response.off('drain', go)
       response.off('close', go)
