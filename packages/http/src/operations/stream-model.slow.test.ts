@@ -1,0 +1,21 @@
+import { createMemoryEngine } from '@ledger-state/engine'
+import { createRandom, testSeed } from '@ledger-state/testing/random'
+import { scaledRounds } from '@ledger-state/testing/test-scale'
+import { expect, it } from 'vitest'
+import { runRandomStreams } from '../../testing/random-streams.ts'
+import { createEngineChanges } from '../changes/engine-changes.js'
+
+const ROUNDS = 15
+
+it(`many clients of long random streams receive what a model says (TEST_SEED=${testSeed()})`, async () => {
+  const random = createRandom(testSeed())
+  const seen = new Map<string, number>()
+  for (let round = scaledRounds(ROUNDS); round > 0; round--) {
+    const engine = createMemoryEngine()
+    const openReader = () => ({ state: engine, changes: createEngineChanges(engine), close: async () => {} })
+    const size = { steps: 20 + random.below(150), clients: 1 + random.below(16) }
+    const { events } = await runRandomStreams(random, engine, openReader, size)
+    for (const [kind, count] of events) seen.set(kind, (seen.get(kind) ?? 0) + count)
+  }
+  expect([...seen.keys()].toSorted()).toEqual(['id', 'message', 'pruned', 'truncated'])
+})
