@@ -74,7 +74,7 @@ export const getStream: Operation = {
   tag: 'Stream',
   summary: 'Follow changes',
   description:
-    'Server-Sent Events: an entry for each version with changes that the filter selects, in the order of versions, each once. A client that sends the id of its last entry as `Last-Event-ID` continues after it. An event with an id only is a heartbeat, or says that the stream has caught up. After a truncation the event `truncated` has the newest version that was left. `reconnect` asks a client that reads too slowly to connect again; `pruned` says that its next version is not kept.',
+    'Server-Sent Events: an entry for each version with changes that the filter selects, in the order of versions, each once. A client that sends the id of its last event as `Last-Event-ID` continues after it. An event with an id only says that the client has all entries up to this version: it comes at the beginning, when the stream first reaches the latest version, and after 10 s of silence. After a truncation the event `truncated` has the newest version that was left. `reconnect` asks a client to connect again, for example because it reads too slowly; `pruned` says that its next version is not kept.',
   parameters: PARAMETERS,
   success: {
     events: {
