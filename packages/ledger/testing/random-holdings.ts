@@ -100,6 +100,8 @@ export function randomHoldings(random: Random, count: number, crowd = 0): Holdin
       const change = randomChange(random, current, isOfCrowd ? crowded : objects)
       changes.set(nameOf(change), change)
     }
+    // A commit lists the changes of the first owner from this write on at the latest: the address ends with a zero byte.
+    if (at > 0 && at === count >> 1 && crowd > 0) changes.set(crowded[0]!, newStore(random, crowded[0]!))
     for (const [name, change] of changes) current.set(name, change)
     meant.push([...changes.values()])
     versions.push({
