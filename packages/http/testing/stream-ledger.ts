@@ -272,6 +272,12 @@ export function randomFilter(random: Random): StreamFilter {
   ])
 }
 
+interface CommittedLedger {
+  readonly branch: number
+  readonly latest: bigint
+  readonly oldest: bigint
+}
+
 /** All versions that the ledger ever had. */
 export class StreamLedger {
   readonly #random: Random
@@ -279,6 +285,7 @@ export class StreamLedger {
   /** A ledger that prints each write when its version is the latest. */
   readonly #printer = createMemoryEngine()
   readonly #printed = createLedger(this.#printer)
+  #committed: CommittedLedger = { branch: 0, latest: -1n, oldest: 0n }
   /** The versions of each branch, by number. */
   readonly #branches: MadeVersion[][] = [[]]
   /** The version that was left by each truncation: the one with number 1 is the first. */
@@ -309,10 +316,9 @@ export class StreamLedger {
     return this.#engine.ledger!.oldestVersion
   }
 
-  /** The ledger that every reader has by now. */
-  get committed(): { readonly branch: number; readonly latest: bigint; readonly oldest: bigint } {
-    const ledger = this.#engine.ledger!
-    return { branch: branchOf(ledger), latest: ledger.latestVersion, oldest: ledger.oldestVersion }
+  /** The ledger that every reader has by now. The writer of a store has a commit before its readers do. */
+  get committed(): CommittedLedger {
+    return this.#committed
   }
 
   /** The versions of a branch. The newest ones may not be committed yet. */
@@ -353,6 +359,7 @@ export class StreamLedger {
     await endGroup()
     this.#branches.at(-1)!.push(...made)
     await this.#engine.commit(records, { chainId: CHAIN_ID })
+    this.#setCommitted()
   }
 
   /** Cuts off the versions above one. Too many truncations would be joined in the list of the store. */
@@ -364,10 +371,17 @@ export class StreamLedger {
     this.#lefts.push(left)
     await this.#printer.truncateTo(left)
     await this.#engine.truncateTo(left)
+    this.#setCommitted()
   }
 
   async prune(): Promise<void> {
     await this.#engine.prune(BigInt(2 + this.#random.below(25)))
+    this.#setCommitted()
+  }
+
+  #setCommitted(): void {
+    const ledger = this.#engine.ledger!
+    this.#committed = { branch: branchOf(ledger), latest: ledger.latestVersion, oldest: ledger.oldestVersion }
   }
 
   #frontierAt(version: bigint): Uint8Array {
