@@ -5,10 +5,11 @@ import { checksum } from '../bytes/checksum.js'
 // A segment: header · blocks · index · separators · filter · sketch · lists of blocks · footer. The parts after the blocks begin at
 // multiples of 8. Places count from the header. Numbers are little-endian.
 //
-// Header: `LSSEG` 00 00 02 · u64 store id · u64 first version · u64 last version · u64 seed of the hash · u32 level ·
+// Header: `LSSEG` 00 00 04 · u64 store id · u64 first version · u64 last version · u64 seed of the hash · u32 level ·
 //   u8 flags (1: a base) · zeros · u32 CRC: 128 bytes
 // Block: u32 CRC · u8 codec · u24 0 · u32 length of the content · the content, or what the codec made of it. The seed of
-//   the CRC is made of store id, first version and place.
+//   the CRC is made of store id, first version and place. A content that is stored as it is may be followed by zeros, which end
+//   the frame: 8 KiB of the file.
 // Index of S blocks: S × f64 version that the separator ends with, less the first; −1 for none ·
 //   S × u32 four bytes of the separator after those that separators 1 to S − 1 begin with · S × u32 end of the separator ·
 //   S × u32 first block whose separator has the same key · (S + 1) × u32 place
@@ -20,7 +21,7 @@ import { checksum } from '../bytes/checksum.js'
 //   separators, of the filter, of the sketch, of the lists, of the footer · zeros · at 72: u32 CRC of the index, of the
 //   separators, of the filter, of the sketch, of the lists · SHA-256 of the segment up to here · u32 CRC: 128 bytes
 
-const SEGMENT_FORMAT = 3
+const SEGMENT_FORMAT = 4
 export const HEADER_LENGTH = 128
 export const FOOTER_LENGTH = 128
 export const BLOCK_HEAD_LENGTH = 12

@@ -120,7 +120,7 @@ export function openBlock(file: SegmentFile, place: number, bytes: Uint8Array): 
   }
   const content = bytes.subarray(BLOCK_HEAD_LENGTH)
   const length = u32(bytes, 8)
-  const restored = bytes[4] === STORED ? content : decompress(bytes[4]!, content, length)
+  const restored = bytes[4] === STORED ? content.subarray(0, length) : decompress(bytes[4]!, content, length)
   if (restored?.length !== length) throw file.damaged(place, `a block of codec ${bytes[4]} cannot be restored`)
   return restored
 }

@@ -14,6 +14,7 @@ import { ByteOutput, partOf } from './byte-output.js'
 import { type Codec, compress } from './codec.js'
 import { DELETED } from './entry-reader.js'
 import {
+  BLOCK_HEAD_LENGTH,
   blockSeed,
   encodeFooter,
   encodeHeader,
@@ -36,6 +37,8 @@ import { putPatch } from './patch.js'
 const UNFINISHED = '.new'
 
 const BLOCK_BYTES = 8_192
+/** A block that would leave less than this share of a frame takes all of it. */
+const LEAST_LEFT = 1 / 32
 /** More than the filter has. */
 const FILTER_BYTES_PER_KEY = 2
 const WRITTEN_AT_ONCE = 2 ** 20
@@ -48,7 +51,7 @@ const SYNCED_AT_ONCE = 2 ** 22
 
 export interface SegmentWriterOptions {
   readonly codec?: Codec
-  /** Length up to which entries share a block. */
+  /** Length up to which entries share a block, and of the frames of a file. */
   readonly blockBytes?: number
   /** Whether the file is synced before it gets its name. */
   readonly isDurable?: boolean
@@ -82,6 +85,8 @@ export class SegmentWriter {
   /** Offset in the file of the output that is not written yet. */
   #written = ENVELOPE_LENGTH
   readonly #block = new BlockWriter()
+  /** Length up to which entries join the open block. */
+  #most = 0
   readonly #index = new BlockIndexBuilder()
   /** Two words for each key. */
   #hashes = new Int32Array(1_024)
@@ -131,7 +136,7 @@ export class SegmentWriter {
   /** Length of the file if it ended here, estimated from above. */
   get byteSize(): number {
     const { byteSize: indexBytes } = this.#index
-    const open = this.#block.byteSize + this.#values.length + this.#key.length
+    const open = this.#block.byteSize + this.#values.length + this.#key.length + this.#blockBytes * LEAST_LEFT
     const keyBytes = FILTER_BYTES_PER_KEY * this.#keys + 8 * Math.min(this.#keys, SKETCH_HASHES)
     return this.#place + open + indexBytes + keyBytes + this.#lists.length + FOOTER_LENGTH
   }
@@ -258,9 +263,9 @@ export class SegmentWriter {
     }
     const body = this.#count > 1 ? this.#putPatched() : this.#putWhole()
     const entryBytes = head.length + body.length + (this.#isContinued ? 0 : this.#key.length) + 4
-    if (!this.#block.hasRoom(entryBytes, this.#blockBytes)) this.#endBlock()
+    if (!this.#block.hasRoom(entryBytes, this.#most)) this.#endBlock()
     const isFirst = this.#block.count === 0
-    if (isFirst) this.#index.add(this.#place, this.#key, this.#lastKey, this.#versions[0]!)
+    if (isFirst) this.#beginBlock()
     this.#block.add(this.#tag, isFirst || !this.#isContinued ? this.#key : undefined, head, body)
     this.#isContinued = true
     this.#count = 0
@@ -295,6 +300,19 @@ export class SegmentWriter {
     return body
   }
 
+  #beginBlock(): void {
+    this.#most = this.#codec === 'none' ? this.#frameLeft - BLOCK_HEAD_LENGTH : this.#blockBytes
+    this.#index.add(this.#place, this.#key, this.#lastKey, this.#versions[0]!)
+  }
+
+  /**
+   * Bytes up to the end of the frame. Frames are parts of the file of the length of a block. A block that is stored as it is
+   * ends within one, so a cold look-up reads two pages instead of three.
+   */
+  get #frameLeft(): number {
+    return this.#blockBytes - ((ENVELOPE_LENGTH + this.#place) % this.#blockBytes)
+  }
+
   #endBlock(): void {
     if (this.#block.count === 0) return
     const content = this.#block.end()
@@ -306,6 +324,8 @@ export class SegmentWriter {
     output.u32(codec)
     output.u32(content.length)
     output.part(bytes, 0, bytes.length)
+    const left = this.#frameLeft
+    if (this.#codec === 'none' && left < this.#blockBytes * LEAST_LEFT) output.zeros(left)
     const crc = checksum(output.bytes, start + 4, output.length, blockSeed(this.#seed, place))
     output.view().writeUInt32LE(crc, start)
     this.#lastKey = copyBytes(this.#isContinued ? this.#key : this.#keyBefore)
