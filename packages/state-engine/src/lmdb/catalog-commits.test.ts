@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bundledScript } from '@ledger-state/testing/bundled-script'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
@@ -51,7 +51,7 @@ it('a store without the thread commits on the event loop', async () => {
   await write(join(folder.path, 'with'))
   expect(commits.mock.calls.length).toBeGreaterThan(2)
   const made = commits.mock.calls.length
-  vi.spyOn(CatalogCommits.prototype, 'canCommit').mockReturnValue(false)
+  vi.spyOn(CatalogCommits.prototype, 'canCommit').mockResolvedValue(false)
   await write(join(folder.path, 'without'))
   expect(commits.mock.calls.length).toBe(made)
   vi.restoreAllMocks()
@@ -63,20 +63,40 @@ it('a store without the thread commits on the event loop', async () => {
   }
 })
 
-it('an error of the thread is that of the transaction, and the next transaction tries again', async () => {
-  const real = new URL('./catalog-thread.ts', import.meta.url).href
-  const code = `if (process.env.BROKEN_THREAD) throw new Error('no LMDB'); else await import(${JSON.stringify(real)})`
-  const module = new URL(`data:text/javascript,${encodeURIComponent(code)}`)
+/** Opens the engine with another module in the place of the thread's. */
+async function engineWithThread(module: string) {
+  const url = new URL(`data:text/javascript,${encodeURIComponent(module)}`)
   vi.resetModules()
   vi.doMock('@ledger-state/core/threads', async (original) => ({
     ...(await original<typeof import('@ledger-state/core/threads')>()),
-    threadModule: (name: string) => (name === 'catalog-thread' ? module : undefined),
+    threadModule: (name: string) => (name === 'catalog-thread' ? url : undefined),
   }))
   const { openStateEngine: openWithThread } = await import('../open-state-engine.js')
   vi.doUnmock('@ledger-state/core/threads')
+  return openWithThread
+}
+
+async function expectTwoVersions(path: string): Promise<void> {
+  const reopened = openStateEngine({ path, create: false })
+  expect(reopened.ledger).toMatchObject({ latestVersion: 1n })
+  expect((await reopened.check()).problems).toEqual([])
+  await reopened.close()
+}
+
+it('an error of the thread is that of the transaction, and the next transaction tries again', async () => {
+  const flag = join(folder.path, 'broken-thread')
+  const open = await engineWithThread(`
+    import { existsSync } from 'node:fs'
+    import { parentPort } from 'node:worker_threads'
+    const on = parentPort.on.bind(parentPort)
+    parentPort.on = (name, listener) => on(name, (message) => {
+      if (message?.request.kind === 'commit' && existsSync(${JSON.stringify(flag)})) throw new Error('no LMDB')
+      return listener(message)
+    })
+    await import(${JSON.stringify(new URL('./catalog-thread.ts', import.meta.url).href)})`)
   const path = join(folder.path, 'broken')
-  const engine = openWithThread({ path })
-  vi.stubEnv('BROKEN_THREAD', '1')
+  const engine = open({ path })
+  writeFileSync(flag, '')
   for (let attempt = 0; attempt < 2; attempt++) {
     await expect(engine.commit([knownVersion(0n)], KNOWN_CHAIN)).rejects.toMatchObject({
       code: 'store_failed',
@@ -84,14 +104,21 @@ it('an error of the thread is that of the transaction, and the next transaction 
     })
     expect(engine.ledger).toBeUndefined()
   }
-  vi.unstubAllEnvs()
+  rmSync(flag)
   for (let version = 0n; version < 2n; version++) await engine.commit([knownVersion(version)], KNOWN_CHAIN)
   await engine.merge()
-  expect((await engine.check()).problems).toEqual([])
   await engine.close()
-  const reopened = openStateEngine({ path, create: false })
-  expect(reopened.ledger).toMatchObject({ latestVersion: 1n })
-  await reopened.close()
+  await expectTwoVersions(path)
+})
+
+it('a store whose thread cannot load its module commits on the event loop', async () => {
+  const open = await engineWithThread("throw new Error('no module')")
+  const path = join(folder.path, 'unable')
+  const engine = open({ path })
+  for (let version = 0n; version < 2n; version++) await engine.commit([knownVersion(version)], KNOWN_CHAIN)
+  await engine.merge()
+  await engine.close()
+  await expectTwoVersions(path)
 })
 
 it('a transaction of a store whose data file was replaced fails', async () => {
@@ -99,6 +126,7 @@ it('a transaction of a store whose data file was replaced fails', async () => {
   mkdirSync(path)
   const store = openLmdbStore({ path, readOnly: false })
   const commits = new CatalogCommits({ ...store, storeId: store.storeId + 1n })
+  expect(await commits.canCommit()).toBe(true)
   await expect(commits.commit('full', [])).rejects.toMatchObject({
     code: 'store_missing',
     message: expect.stringContaining('replaced'),

@@ -17,6 +17,7 @@ export interface OpenCatalog {
 }
 
 export type CatalogJob =
+  | { readonly kind: 'start' }
   | {
       readonly kind: 'commit'
       readonly catalog: OpenCatalog
@@ -28,24 +29,29 @@ export type CatalogJob =
 type CatalogThread = JobThread<CatalogJob, void>
 
 /** The thread of this process, for the catalogs of all its stores. It starts with the first transaction. */
-let thread: CatalogThread | undefined
+let thread: Promise<CatalogThread | undefined> | undefined
 let lastId = 0
 
+function catalogThread(): Promise<CatalogThread | undefined> {
+  thread ??= startThread()
+  return thread
+}
+
 /**
- * Undefined if transactions stay on the event loop: in a worker thread, which its owner may end at any moment, and in some
- * bundles.
+ * Resolves with undefined if transactions stay on the event loop: in a worker thread, which its owner may end at any moment, in
+ * some bundles, and where the thread cannot load its module, as in a test runner that compiles sources by itself.
  */
-function catalogThread(): CatalogThread | undefined {
-  const module = !thread && isMainThread ? threadModule('catalog-thread', import.meta.url) : undefined
-  if (!module) return thread
+async function startThread(): Promise<CatalogThread | undefined> {
+  const module = isMainThread ? threadModule('catalog-thread', import.meta.url) : undefined
+  if (!module) return undefined
   const gate = new ThreadGate()
   // LMDB would keep its mutex if the thread were ended within a transaction, and the process could not end.
   process.on('exit', () => gate.shut())
-  thread = new JobThread(module, {
-    workerData: gate.memory,
-    ...THREAD_ERRORS,
-  })
-  return thread
+  const started: CatalogThread = new JobThread(module, { workerData: gate.memory, ...THREAD_ERRORS })
+  return await started.run({ kind: 'start' }).then(
+    () => started,
+    () => undefined,
+  )
 }
 
 /** Commits transactions of a catalog in another thread, which opens the catalog with the first of them. */
@@ -57,19 +63,19 @@ export class CatalogCommits {
     this.#catalog = { id: ++lastId, path, file, storeId, mapBytes }
   }
 
-  /** Whether there is a thread. If not, all transactions stay on the event loop. */
-  canCommit(): boolean {
-    return catalogThread() !== undefined
+  /** Resolves with whether there is a thread. If not, all transactions stay on the event loop. */
+  async canCommit(): Promise<boolean> {
+    this.#thread = await catalogThread()
+    return this.#thread !== undefined
   }
 
   /**
-   * Makes changes in a transaction. Resolves when it is as durable as it should be. After a failure, the next transaction
-   * tries again to start the thread and to open the catalog.
+   * Makes changes in a transaction, if `canCommit`. Resolves when it is as durable as it should be. After a failure, the next
+   * transaction tries again to open the catalog, and starts the thread again if it has ended.
    * @throws `store_missing`, `store_corrupt`, `store_full`, `store_failed`
    */
   async commit(durability: Durability, changes: readonly TableChange[]): Promise<void> {
-    this.#thread = catalogThread()!
-    await this.#thread.run({ kind: 'commit', catalog: this.#catalog, durability, changes })
+    await this.#thread!.run({ kind: 'commit', catalog: this.#catalog, durability, changes })
   }
 
   /** Makes the thread close the catalog. A thread that cannot has ended, so it has no catalog open. */

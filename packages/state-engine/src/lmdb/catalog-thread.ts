@@ -26,6 +26,7 @@ async function close(id: number): Promise<void> {
 }
 
 serveJobs<CatalogJob, void>(async (job) => {
+  if (job.kind === 'start') return
   if (job.kind === 'close') return await close(job.id)
   const { catalog, durability, changes } = job
   withStoreErrors(catalog.path, () => {

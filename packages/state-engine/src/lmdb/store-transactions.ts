@@ -71,7 +71,7 @@ export class StoreTransactions {
     try {
       return await withStoreErrorsAsync(path, async () => {
         await sync.regainMeta()
-        if (durability === 'none' || !this.#commits.canCommit()) return runTransaction(root, durability, work)
+        if (durability === 'none' || !(await this.#commits.canCommit())) return runTransaction(root, durability, work)
         const { result, changes } = recorder.record(() => tryTransaction(root, work))
         if (changes.length > 0) await this.#commits.commit(durability, changes)
         return result
