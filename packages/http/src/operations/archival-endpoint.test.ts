@@ -1,7 +1,7 @@
 // What a store that has pruned transactions answers to questions about them, with the address of an archive.
 import type { RequestListener } from 'node:http'
 import { createMemoryEngine, engineToAsync } from '@ledger-state/engine'
-import { createAsyncLedger, createLedger } from '@ledger-state/ledger'
+import { type AsyncLedger, createAsyncLedger, createLedger, type Ledger } from '@ledger-state/ledger'
 import { hasSharedData } from '@ledger-state/testing/shared-data'
 import { inject } from 'light-my-request'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -66,20 +66,17 @@ describe.runIf(hasSharedData).each(['memory', 'another machine'])('a pruned stor
     const engine = createMemoryEngine()
     await commitSource(engine, 'data/genesis/devnet.genesis.blob')
     await commitSource(engine, `${KIT}/gallery`)
-    const open = () =>
-      createRequestListener({
-        ledger: over === 'memory' ? createLedger(engine) : createAsyncLedger(engineToAsync(engine)),
-        archivalEndpoint: ARCHIVE,
-        maxEventLoopDelayMs: Number.POSITIVE_INFINITY,
-      })
-    listener = open()
+    const open = (ledger: Ledger | AsyncLedger) =>
+      createRequestListener({ ledger, archivalEndpoint: ARCHIVE, maxEventLoopDelayMs: Number.POSITIVE_INFINITY })
+    // Reading everything takes a fifth of the time in memory.
+    listener = open(createLedger(engine))
     latest = engine.ledger!.latestVersion
     const shown: Shown[] = []
     for (let start = 1n; start <= latest; start += 100n)
       shown.push(...((await ask(`/transactions?start=${start}&limit=100`)).body as Shown[]))
     await engine.prune(latest - 39n)
     oldest = engine.ledger!.oldestVersion
-    listener = open()
+    listener = open(over === 'memory' ? createLedger(engine) : createAsyncLedger(engineToAsync(engine)))
     const isPruned = ({ version }: Shown): boolean => BigInt(version) < oldest
     const users = shown.filter(({ type }) => type === 'user_transaction')
     const streamOf = ({ guid }: ShownEvent): string => `${guid.account_address} ${guid.creation_number}`
@@ -168,7 +165,7 @@ describe.runIf(hasSharedData).each(['memory', 'another machine'])('a pruned stor
       })
   })
 
-  it('begins default pages with the oldest that it keeps', async () => {
+  it('begins default pages of events with the oldest that it keeps', async () => {
     const { status, body } = await askTwice('/accounts/0x1/events/3?limit=100')
     const events = body as { readonly version: string; readonly sequence_number: string }[]
     expect(status).toBe(200)
@@ -185,9 +182,12 @@ describe.runIf(hasSharedData).each(['memory', 'another machine'])('a pruned stor
       '/accounts/0x1/events/3?start=1000000000',
     ])
       expect({ path, ...(await askTwice(path)) }).toEqual({ path, status: 200, body: [] })
+  })
+
+  it('begins default pages of transactions with the oldest that it keeps', async () => {
     const { body: one } = await askTwice(`/transactions/by_hash/${kept.hash}`)
     expect(one).toMatchObject({ version: kept.version })
-    const whole = await askTwice('/transactions?limit=100')
+    const whole = await ask('/transactions?limit=100')
     expect((whole.body as Shown[])[0]!.version).toBe(String(oldest > latest - 99n ? oldest : latest - 99n))
   })
 })
