@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
 import { afterEach, expect, test, vi } from 'vitest'
 import { createCommitWatch } from './commit-watch.js'
 import { createMemoryEngine } from './memory-engine.js'
@@ -27,7 +28,7 @@ async function listenInProcess(options: string, next: string): Promise<string> {
     const engine = createMemoryEngine()
     const remove = engine.onCommit(() => {}, ${options})
     ${next}`
-  const args = ['--conditions', '@ledger-state/source', '--import', 'tsx', '--input-type=module', '--eval', program]
+  const args = [...SOURCE_OPTIONS, '--input-type=module', '--eval', program]
   return (await run(process.execPath, args)).stdout
 }
 

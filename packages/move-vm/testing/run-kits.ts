@@ -1,7 +1,7 @@
 import { createVm } from '../src/index.js'
 import { answerRequest, findDifference, MemoryLedger, readKit } from './kits.js'
 
-// Usage: node --conditions @ledger-state/source --import tsx testing/run-kits.ts [KIT…]. Prints the differences, most
+// Usage: npx -y pnpm exec tsx --conditions @ledger-state/source testing/run-kits.ts [KIT…]. Prints the differences, most
 // frequent reasons first.
 
 const names = process.argv.slice(2)

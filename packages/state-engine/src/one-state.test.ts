@@ -91,7 +91,7 @@ class Delayed {
 describe('readers that are stopped at any of their steps while the writer continues', () => {
   /** A reader for each step: the steps before it belong to its snapshot, and some come while it reads. */
   const stops = isSlowRun ? Array.from({ length: 12 }, (_, at) => 2 * at + 1 + (SEED % 2)) : [1, 2, 3, 5, 8]
-  const lengths = isSlowRun ? Array.from({ length: scaledRounds(2) }, (_, at) => 100 * at + 3 + (SEED % 100)) : [47]
+  const lengths = isSlowRun ? Array.from({ length: scaledRounds(2) }, (_, at) => 100 * at + 3 + (SEED % 100)) : [89]
 
   it.each(TABLES)(
     'give the state of the store at one moment, with a memtable of %s bytes',
@@ -144,7 +144,7 @@ describe('readers that are stopped at any of their steps while the writer contin
 
 describe('a snapshot on disk', () => {
   /** Numbers of steps of the writer between two steps of the reader. */
-  const lengths = isSlowRun ? Array.from({ length: scaledRounds(2) }, (_, at) => 108 * at + 7 + (SEED % 108)) : [83]
+  const lengths = isSlowRun ? Array.from({ length: scaledRounds(2) }, (_, at) => 108 * at + 7 + (SEED % 108)) : [167]
   const stops = [1, 2, 3]
 
   it.each(TABLES)('holds one state, wherever it is stopped, with a memtable of %s bytes', TIMEOUT, async (memtable) => {

@@ -1,6 +1,6 @@
 /**
  * Scale of the long tests, `TEST_SCALE`: 1 by default. Below 1, a run takes this share of the slow files and of their rounds, and
- * tests each file of a portable package on one runtime: `.ci/run` uses 0.2. Above 1, random tests make more rounds.
+ * tests each file of a portable package on one runtime: `.ci/run` uses 0.125. Above 1, random tests make more rounds.
  */
 export function testScale(): number {
   const text = process.env.TEST_SCALE || '1'

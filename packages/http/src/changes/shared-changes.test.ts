@@ -52,15 +52,20 @@ const turns = async (count: number) => {
   for (let left = count; left > 0; left--) await new Promise((resolve) => setImmediate(resolve))
 }
 
-it('a stream that reads again before its last read has ended takes one place, and gives it back', async () => {
+/** Four streams take all places. A fifth waits for one, is told of a truncation, and reads again. */
+async function fifthStreamWaits() {
   const source = gated(createEngineChanges(await longLedger()))
   const changes = new SharedChanges(source)
   const readers = Array.from({ length: 4 }, () => changes.open())
   const reads = readers.map((reader) => reader.read(1n, LATEST, 0))
-  // All places are taken. This stream waits, is told of a truncation, and reads on.
   const late = changes.open()
   const lateReads = [late.read(1n, LATEST, 0), late.read(2n, LATEST, 0)]
   await turns(2)
+  return { source, changes, readers, reads, late, lateReads }
+}
+
+it('a stream that reads again before its last read has ended takes one place, and gives it back', async () => {
+  const { source, changes, readers, reads, late, lateReads } = await fifthStreamWaits()
   expect(source.opened).toBe(4)
   while (source.opened < 5) {
     source.letGo()
@@ -87,13 +92,7 @@ it('a stream that reads again before its last read has ended takes one place, an
 })
 
 it('a stream that ends while a read waits for a place takes none', async () => {
-  const source = gated(createEngineChanges(await longLedger()))
-  const changes = new SharedChanges(source)
-  const readers = Array.from({ length: 4 }, () => changes.open())
-  const reads = readers.map((reader) => reader.read(1n, LATEST, 0))
-  const late = changes.open()
-  const lateReads = [late.read(1n, LATEST, 0), late.read(2n, LATEST, 0)]
-  await turns(2)
+  const { source, readers, reads, late, lateReads } = await fifthStreamWaits()
   late.close()
   source.letGo()
   await Promise.all(reads)

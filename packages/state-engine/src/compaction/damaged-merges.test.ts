@@ -24,6 +24,8 @@ const KEYS = 60
 const BEFORE = 20
 /** Versions after it. Their files fill the lowest level. */
 const AFTER = 20
+/** The fast run compares the answers at every fifth version: a read of a file that cannot be opened tries it again. */
+const VERSION_STEP = isSlowRun ? 1 : 5
 const folder = folderForAll()
 let source: string
 
@@ -106,7 +108,7 @@ function expectRightOrRefused(reader: LmdbEngineReader, newest: number, damaged:
     }
   }
   const text = (value: Uint8Array | null | undefined) => (value ? Buffer.from(value).toString() : undefined)
-  for (let version = 0; version <= newest; version++) {
+  for (let version = newest; version >= 0; version -= VERSION_STEP) {
     for (let at = 0; at < KEYS; at++) {
       attempt(() => expect(text(reader.at(BigInt(version)).get(keyAt(at)))).toBe(valueAt(at, version)))
     }

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
+import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
 
@@ -19,7 +20,7 @@ test('taking the lock warns of nothing, and leaves other warnings as they are', 
     process.on('warning', ({ message }) => warnings.push(message))
     acquireWriterLock(${JSON.stringify(join(folder.path, 'lock'))})()
     setImmediate(() => console.log(JSON.stringify([warnings, process.emitWarning === emitWarning])))`
-  const words = ['--conditions', '@ledger-state/source', '--import', 'tsx', '--input-type=module', '--eval', program]
+  const words = [...SOURCE_OPTIONS, '--input-type=module', '--eval', program]
   const output = execFileSync(process.execPath, words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
   expect(JSON.parse(output)).toEqual([['something else'], true])
 })

@@ -92,7 +92,7 @@ describe(`an engine that verifies its reads, with a zeroed sector in one of its 
     })
     const chosen = isSlowRun
       ? sampleCases(sectors, Math.min(sectors.length, scaledRounds(sectors.length)))
-      : Array.from({ length: 30 }, () => random.pick(sectors))
+      : Array.from({ length: 12 }, () => random.pick(sectors))
     let refused = 0
     for (const { name: file, sector } of chosen) {
       const path = join(folder.path, `damaged-${sector}`)
