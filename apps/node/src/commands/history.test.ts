@@ -46,7 +46,7 @@ let prices: Map<bigint, string>
 beforeAll(async () => {
   bed = new CommandBed()
   const engine = openStateEngine({ path: bed.at('store') })
-  await ingestSource(engine, openDemoLedger(), { retain: DEMO_WINDOW })
+  await ingestSource(engine, openDemoLedger(), { retain: DEMO_WINDOW, keepTransactions: 'none' })
   const ledger = createLedger(engine)
   const { oldestVersion, latestVersion } = engine.ledger!
   oldest = oldestVersion

@@ -14,7 +14,7 @@ beforeAll(async () => {
     ['plain', false],
   ] as const) {
     const engine = openStateEngine({ path: bed.at(folder) })
-    await ingestSource(engine, openDemoLedger(), { holdings })
+    await ingestSource(engine, openDemoLedger(), { keepTransactions: 'none', holdings })
     await engine.close()
   }
 })

@@ -144,11 +144,10 @@ export const settings = {
         parseWindow,
       ),
     ),
-    keepTransactions: defaultedOption(
+    keepTransactions: option(
       'keep-transactions',
       'whole|summary|none',
-      'parts of transactions to keep: everything, with events; hash, success, sender and entry function of those that write; or nothing; a store that has them continues by itself',
-      'none',
+      'parts of transactions to keep: everything, with events; hash, success, sender and entry function of those that write; or nothing; by default a new store keeps everything that the source has, and other stores continue as they began',
       oneOf('whole', 'summary', 'none'),
     ),
     retainTransactions: option(

@@ -14,7 +14,7 @@ export interface IngestSettings {
   readonly retain: bigint | undefined
   readonly assumeEmptyBase: boolean
   readonly chainId: number | undefined
-  readonly keepTransactions: KeptParts
+  readonly keepTransactions: KeptParts | undefined
   /** Versions whose transactions stay after their state is pruned. */
   readonly retainTransactions: bigint | undefined
   /** Whether to write the index of holdings. */

@@ -35,7 +35,7 @@ export interface WriterSettings {
   readonly retain: string | undefined
   readonly hashSalt: string | undefined
   readonly verify: boolean
-  readonly keepTransactions: KeptParts
+  readonly keepTransactions: KeptParts | undefined
   /** Number of versions whose transactions stay after their state is pruned, in decimal. */
   readonly retainTransactions: string | undefined
   readonly holdings: boolean

@@ -27,8 +27,9 @@ export interface IngestOptions {
   /** Whether an empty store may begin above version 0 without a state, as if nothing had been written before. */
   readonly assumeEmptyBase?: boolean | undefined
   /**
-   * Parts of the transactions to keep, if the source carries them: by default nothing. A store that keeps more
-   * continues without this option. A slice keeps the whole transactions that its members sent or that changed them.
+   * Parts of the transactions to keep, if the source carries them. By default a new store keeps them whole, and a store
+   * with versions continues as it began. A store that keeps more than this option says continues to do so. A slice
+   * keeps the whole transactions that its members sent or that changed them.
    */
   readonly keepTransactions?: KeptParts | undefined
   /**

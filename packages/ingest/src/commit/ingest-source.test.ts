@@ -35,7 +35,8 @@ afterEach(() => bed.close())
 async function ingest(engine: StateEngine, location: string, options: IngestOptions & SourceOptions = {}) {
   const source = await openSource(location, { thread: false, ...options })
   try {
-    return await ingestSource(engine, source, options)
+    // Whole transactions lie in blocks that end where an ingest stops, so they would tell stores apart that should be equal.
+    return await ingestSource(engine, source, { keepTransactions: 'none', ...options })
   } finally {
     await source.close()
   }

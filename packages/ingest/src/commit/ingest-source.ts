@@ -226,16 +226,17 @@ class Ingest {
   async #transactionKeeper(): Promise<TransactionKeeper> {
     const state = await this.#engine.snapshot()
     const marks = state.ledger && (await state.at().load([TRANSACTIONS_KEY, WHOLE_TRANSACTIONS_KEY, RETAINED_KEY]))
+    const hasVersions = state.ledger !== undefined && state.ledger.latestVersion !== state.base?.version
     return new TransactionKeeper({
       isKept: marks?.[0] !== undefined || this.#range?.keeps('summary') === true,
       isWhole: marks?.[1] !== undefined || this.#range?.keeps('whole') === true,
-      asked: this.#options.keepTransactions ?? 'none',
+      asked: this.#options.keepTransactions,
+      hasVersions,
       slice: this.#filter,
       areRetained: this.#options.retainTransactions !== undefined,
       hasRetained: marks?.[2] !== undefined,
       timestampUsec: state.ledger?.latestBlock.timestampUsec,
       hashSalt: () => this.#source.hashSalt,
-      isEmpty: state.ledger === undefined,
       onNotice: (message) => this.#notice(message),
     })
   }

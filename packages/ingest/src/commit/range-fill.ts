@@ -38,7 +38,7 @@ export class RangeFill {
   static async open(
     engine: AsyncStateWriter,
     source: LedgerSource,
-    { range, keepTransactions = 'none' }: IngestOptions,
+    { range, keepTransactions = 'whole' }: IngestOptions,
   ): Promise<RangeFill | undefined> {
     const { ledger, mark } = await engine.snapshot()
     const held = decodeCommitMark(mark).range

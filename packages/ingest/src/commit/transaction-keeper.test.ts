@@ -50,10 +50,10 @@ function expectedFrom(first: number) {
 const sinceOf = (engine: StateWriter) => engine.at().getEntry(TRANSACTIONS_KEY)?.version
 
 describe('transactions', () => {
-  it('are not kept unless asked for', async () => {
+  it('are not kept if none are to be kept', async () => {
     writeBackup(chain, bed.at('backup'))
     const engine = createMemoryEngine()
-    await ingest(engine, bed.at('backup'))
+    await ingest(engine, bed.at('backup'), { keepTransactions: 'none' })
     expect(keptFrom(engine, 0)).toEqual(expectedFrom(0).map(() => undefined))
     expect(sinceOf(engine)).toBeUndefined()
   })
@@ -89,7 +89,7 @@ describe('transactions', () => {
   it('that are asked for later are known from then on', async () => {
     writeBackup(chain, bed.at('backup'))
     const engine = createMemoryEngine()
-    await ingest(engine, bed.at('backup'), { to: 60n })
+    await ingest(engine, bed.at('backup'), { keepTransactions: 'none', to: 60n })
     await ingest(engine, bed.at('backup'), { keepTransactions: 'summary' })
     const since = chain.expected.findIndex(({ writes }, version) => version > 60 && writes.length > 0)
     expect(sinceOf(engine)).toBe(BigInt(since))
@@ -140,7 +140,7 @@ describe('transactions', () => {
   it('are cut off with their versions', async () => {
     writeBackup(chain, bed.at('backup'))
     const engine = await bed.open('store', { memtableBytes: 0 })
-    await ingest(engine, bed.at('backup'), { to: 60n })
+    await ingest(engine, bed.at('backup'), { keepTransactions: 'none', to: 60n })
     await ingest(engine, bed.at('backup'), { keepTransactions: 'summary' })
     await engine.truncateTo(60n)
     expect(sinceOf(engine)).toBeUndefined()

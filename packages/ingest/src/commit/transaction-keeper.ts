@@ -27,8 +27,11 @@ export interface TransactionKeeperOptions {
   readonly isKept: boolean
   /** Whether the newest version of the store came with its whole transaction. */
   readonly isWhole: boolean
-  /** Parts to keep, if the source carries them. A store that keeps more continues without being asked. */
-  readonly asked: KeptParts
+  /**
+   * Parts to keep, if the source carries them. A store that keeps more continues without being asked. Undefined: a store
+   * without versions keeps everything that the source carries, and another one continues.
+   */
+  readonly asked: KeptParts | undefined
   /** Slice that the store keeps; undefined if it keeps everything. */
   readonly slice: MemberTest | undefined
   /** Whether transactions are kept longer than their states. */
@@ -39,8 +42,8 @@ export interface TransactionKeeperOptions {
   readonly timestampUsec: bigint | undefined
   /** Word before the names of the hashes of the source's ledger. */
   hashSalt(): string | undefined
-  /** Whether the store has versions or a state. */
-  readonly isEmpty: boolean
+  /** Whether the store has versions, not only an imported state. */
+  readonly hasVersions: boolean
   /** Called with one line for people. */
   onNotice(message: string): void
 }
@@ -60,10 +63,11 @@ export interface MemberTest {
 export class TransactionKeeper {
   #isKept: boolean
   #isWhole: boolean
-  #isWholeAbsenceNoticed = false
+  #isWholeAbsenceNoticed: boolean
   readonly #options: TransactionKeeperOptions
+  readonly #asked: KeptParts
   readonly #functions = new SizedCache<Uint8Array>(FUNCTIONS_BYTES)
-  #isAbsenceNoticed = false
+  #isAbsenceNoticed: boolean
   #hasRetained: boolean
   /** Time of the block of the newest version. */
   #timestampUsec: bigint
@@ -76,6 +80,9 @@ export class TransactionKeeper {
   #ended = new Map<bigint, Promise<Write[] | undefined>>()
 
   constructor(options: TransactionKeeperOptions) {
+    this.#asked = options.asked ?? (options.hasVersions ? 'none' : 'whole')
+    this.#isAbsenceNoticed = options.asked === undefined
+    this.#isWholeAbsenceNoticed = options.asked === undefined
     this.#isKept = options.isKept
     this.#isWhole = options.isWhole
     this.#hasRetained = options.hasRetained
@@ -99,7 +106,7 @@ export class TransactionKeeper {
       isOfFeed = true
       if (key.length === WHOLE_TRANSACTIONS_KEY.length) this.#isWhole = value !== null
     }
-    if (isOfFeed || !(this.#isWhole || this.#options.asked === 'whole')) return NOTHING
+    if (isOfFeed || !(this.#isWhole || this.#asked === 'whole')) return NOTHING
     if (!readWhole) return this.#withoutWhole(version)
     const whole = readWhole()
     if (!this.#isOfSlice(writes, whole.transaction)) return this.#cutEarlier(version)
@@ -115,7 +122,7 @@ export class TransactionKeeper {
     }
     if (this.#isWhole) return made
     this.#isWhole = true
-    if (!this.#options.isEmpty) this.#options.onNotice(`whole transactions are kept since version ${version}`)
+    if (this.#options.hasVersions) this.#options.onNotice(`whole transactions are kept since version ${version}`)
     return [[WHOLE_TRANSACTIONS_KEY, this.#hashSalt()], ...made]
   }
 
@@ -186,7 +193,7 @@ export class TransactionKeeper {
 
   /** A version that wrote no state needs no facts of its transaction. */
   #factsOf({ version, writes, readTransaction }: LedgerVersion): readonly Write[] {
-    if (!this.#isKept && this.#options.asked === 'none') return this.#follow(writes)
+    if (!this.#isKept && this.#asked === 'none') return this.#follow(writes)
     if (!writes.some(([key]) => !isOwnKey(key))) return this.#follow(writes)
     if (readTransaction) {
       const kept = transactionToBytes(readTransaction(), this.#functions)
@@ -199,7 +206,7 @@ export class TransactionKeeper {
   #keep(version: bigint, write: Write): readonly Write[] {
     if (this.#isKept) return [write]
     this.#isKept = true
-    if (!this.#options.isEmpty) {
+    if (this.#options.hasVersions) {
       this.#options.onNotice(
         `transactions are known since version ${version}; transactions of earlier versions are unknown`,
       )

@@ -7,7 +7,7 @@ import { startStandInNode } from '@ledger-state/feed/testing/stand-in-node'
 import { restPage, SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
 import { createLedger, findTransaction, hasWholeTransactions, wholeTransactionAt } from '@ledger-state/ledger'
 import { readTransactionInfo } from '@ledger-state/proof'
-import { WHOLE_TRANSACTIONS_KEY } from '@ledger-state/records'
+import { TRANSACTIONS_KEY, WHOLE_TRANSACTIONS_KEY } from '@ledger-state/records'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createStoreBed, type StoreBed } from '../../testing/store-bed.ts'
 import type { IngestOptions } from './ingest-options.js'
@@ -149,9 +149,33 @@ describe('whole transactions', () => {
     }
   })
 
-  it('are not kept unless they are asked for, or without proofs', async () => {
+  it('are kept by default from the first version of a new store on, but not by one that began without them', async () => {
+    const snapshot = writeBackup(chain, bed.at('backup'), { snapshot: { version: 40, chunk: 15 } })
+    const engine = createMemoryEngine()
+    await ingest(engine, bed.at('backup'), { to: 50n })
+    await ingest(engine, bed.at('backup'))
+    expectWhole(engine)
+    const onState = createMemoryEngine()
+    await ingest(onState, snapshot)
+    await ingest(onState, bed.at('backup'))
+    expectWhole(onState, 41)
+    const without = createMemoryEngine()
+    await ingest(without, bed.at('backup'), { keepTransactions: 'none', to: 50n })
+    await ingest(without, bed.at('backup'))
+    expect(hasWholeTransactions(createLedger(without).at())).toBe(false)
+    expect(without.at().get(TRANSACTIONS_KEY)).toBeUndefined()
+    // Nobody asked for what an unverified backup does not give.
+    await ingest(createMemoryEngine(), bed.at('backup'), { verify: false })
+    expect(notices.filter((text) => text.includes('transaction'))).toEqual([])
+  })
+
+  it('are not kept if less is to be kept, or without proofs', async () => {
     writeBackup(chain, bed.at('backup'))
-    for (const options of [{}, { keepTransactions: 'summary' }, { ...WHOLE, verify: false }] as const) {
+    for (const options of [
+      { keepTransactions: 'none' },
+      { keepTransactions: 'summary' },
+      { ...WHOLE, verify: false },
+    ] as const) {
       const engine = createMemoryEngine()
       await ingest(engine, bed.at('backup'), options)
       expect(hasWholeTransactions(createLedger(engine).at())).toBe(false)
