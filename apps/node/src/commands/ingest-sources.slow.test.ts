@@ -234,8 +234,9 @@ describe('the ingest of a backup', () => {
       base_version: String(SNAPSHOT),
       ledger_version: String(SNAPSHOT),
     })
-    expect(bed.ingest(bed.at('backup'), 'store').status).toBe(0)
-    expect(bed.ingest(bed.at('backup'), 'whole').status).toBe(0)
+    // Blocks of whole transactions begin with the first version of the ingest.
+    for (const store of ['store', 'whole'])
+      expect(bed.ingest(bed.at('backup'), store, '--keep-transactions', 'none').status).toBe(0)
     bed.run('export', bed.at('a'), '--data-dir', bed.at('store'), '--from', String(SNAPSHOT))
     bed.run('export', bed.at('b'), '--data-dir', bed.at('whole'), '--from', String(SNAPSHOT))
     // The store from genesis knows which versions wrote the entries of the state; everything else is the same.

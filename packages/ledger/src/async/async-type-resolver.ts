@@ -36,6 +36,8 @@ export class AsyncTypeResolver implements TypeResolver {
     } catch (error) {
       const loaded = this.#loaded.loadedAt(view.version)
       if (!loaded?.isLacking) throw error
+      // The error may have another reason than the data that is lacking, and then nothing was noted for it.
+      this.#loaded.noteLack()
       this.#searchModules(tag, loaded)
       return unknownCodec(error)
     }

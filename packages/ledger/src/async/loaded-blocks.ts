@@ -1,5 +1,6 @@
 import { LedgerStateError } from '@ledger-state/core'
 import type { AsyncStateSnapshot, Block } from '@ledger-state/engine'
+import type { Lacks } from './lacks.js'
 import type { Prunes } from './prunes.js'
 
 /** Most blocks that one round loads; the next round loads the others. */
@@ -9,10 +10,12 @@ const BLOCKS_A_ROUND = 1_024
 class Answers<T> {
   readonly #known = new Map<bigint, T | LedgerStateError>()
   readonly #lacked = new Set<bigint>()
+  readonly #lacks: Lacks
   readonly #prunes: Prunes
   readonly #ask: (snapshot: AsyncStateSnapshot, question: bigint) => Promise<T>
 
-  constructor(prunes: Prunes, ask: (snapshot: AsyncStateSnapshot, question: bigint) => Promise<T>) {
+  constructor(lacks: Lacks, prunes: Prunes, ask: (snapshot: AsyncStateSnapshot, question: bigint) => Promise<T>) {
+    this.#lacks = lacks
     this.#prunes = prunes
     this.#ask = ask
   }
@@ -28,7 +31,10 @@ class Answers<T> {
   get(question: bigint): T | undefined {
     const known = this.#known.get(question)
     if (known instanceof LedgerStateError) throw known
-    if (known === undefined && !this.#known.has(question)) this.#lacked.add(question)
+    if (known === undefined && !this.#known.has(question)) {
+      this.#lacks.count++
+      this.#lacked.add(question)
+    }
     return known
   }
 
@@ -48,10 +54,10 @@ export class LoadedBlocks {
   readonly #byHeight: Answers<Block | undefined>
   readonly #atTime: Answers<Block | undefined>
 
-  constructor(prunes: Prunes) {
-    this.#ofVersions = new Answers(prunes, (snapshot, version) => snapshot.blockAt(version))
-    this.#byHeight = new Answers(prunes, (snapshot, height) => snapshot.blockByHeight(height))
-    this.#atTime = new Answers(prunes, (snapshot, timestampUsec) => snapshot.blockAtTime(timestampUsec))
+  constructor(lacks: Lacks, prunes: Prunes) {
+    this.#ofVersions = new Answers(lacks, prunes, (snapshot, version) => snapshot.blockAt(version))
+    this.#byHeight = new Answers(lacks, prunes, (snapshot, height) => snapshot.blockByHeight(height))
+    this.#atTime = new Answers(lacks, prunes, (snapshot, timestampUsec) => snapshot.blockAtTime(timestampUsec))
   }
 
   get isLacking(): boolean {

@@ -1,5 +1,6 @@
 import type { LedgerStateError } from '@ledger-state/core'
 import type { AsyncStateSnapshot, HistoryOptions, Revision } from '@ledger-state/engine'
+import type { Lacks } from './lacks.js'
 import type { LoadBudget } from './load-budget.js'
 import type { Prunes } from './prunes.js'
 
@@ -10,6 +11,7 @@ const LARGEST_PAGE = 65_536
 /** Loaded part of the history of one key, starting at its beginning. */
 export class LoadedHistory implements Iterable<Revision> {
   readonly #key: Uint8Array
+  readonly #lacks: Lacks
   /** Options of the next page. */
   #options: HistoryOptions
   readonly #revisions: Revision[] = []
@@ -18,8 +20,9 @@ export class LoadedHistory implements Iterable<Revision> {
   #pruned: LedgerStateError | undefined
   isLacking = false
 
-  constructor(key: Uint8Array, options: HistoryOptions) {
+  constructor(key: Uint8Array, options: HistoryOptions, lacks: Lacks) {
     this.#key = Uint8Array.from(key)
+    this.#lacks = lacks
     this.#options = options
   }
 
@@ -27,7 +30,9 @@ export class LoadedHistory implements Iterable<Revision> {
   *[Symbol.iterator](): Generator<Revision> {
     yield* this.#revisions
     if (this.#pruned) throw this.#pruned
-    if (!this.#isComplete) this.isLacking = true
+    if (this.#isComplete) return
+    this.#lacks.count++
+    this.isLacking = true
   }
 
   async load(snapshot: AsyncStateSnapshot, budget: LoadBudget, prunes: Prunes): Promise<void> {

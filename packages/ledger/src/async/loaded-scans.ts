@@ -1,6 +1,7 @@
 import type { KeyedEntry } from '@ledger-state/core'
 import { bytesToHexDigits, compareBytes, copyBytes, keyAfter } from '@ledger-state/core/bytes'
 import type { AsyncStateView } from '@ledger-state/engine'
+import type { Lacks } from './lacks.js'
 import type { LoadBudget } from './load-budget.js'
 
 /** Entries of the first page of a prefix; each further page has twice as many as the previous one. */
@@ -24,8 +25,13 @@ interface LackedPage {
 
 /** Loaded parts of the scans of one version, by their prefixes. */
 export class LoadedScans {
+  readonly #lacks: Lacks
   readonly #ranges = new Map<string, LoadedRange[]>()
   readonly #lacked = new Map<string, LackedPage>()
+
+  constructor(lacks: Lacks) {
+    this.#lacks = lacks
+  }
 
   get isLacking(): boolean {
     return this.#lacked.size > 0
@@ -70,6 +76,7 @@ export class LoadedScans {
   }
 
   #lack(prefix: Uint8Array, from: Uint8Array, wanted: number): void {
+    this.#lacks.count++
     const text = bytesToHexDigits(prefix)
     const grown = Math.min(FIRST_PAGE * 2 ** this.#rangesOf(text).length, LARGEST_PAGE)
     const limit = wanted === Number.POSITIVE_INFINITY ? grown : Math.min(Math.max(wanted, grown), LARGEST_PAGE)

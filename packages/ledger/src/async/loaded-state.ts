@@ -14,6 +14,7 @@ import {
 import type { ViewState } from '@ledger-state/move-vm'
 import type { Loading } from '../state/loading.js'
 import type { KnownModules } from './known-modules.js'
+import { Lacks } from './lacks.js'
 import type { LoadBudget } from './load-budget.js'
 import { LoadedBlocks } from './loaded-blocks.js'
 import { LoadedHistory } from './loaded-history.js'
@@ -34,12 +35,15 @@ export class LoadedState implements SearchingReader, Loading {
   readonly mostViewRuns = MOST_VIEW_RUNS
   readonly #modules: KnownModules
   readonly #budget: LoadBudget
+  readonly #lacks = new Lacks()
   readonly #prunes = new Prunes()
   #snapshot: AsyncStateSnapshot
   readonly #versions = new Map<bigint, LoadedVersion>()
   #histories = new Map<string, LoadedHistory>()
-  #blocks = new LoadedBlocks(this.#prunes)
-  #writes = new LoadedWrites(this.#prunes)
+  #blocks = new LoadedBlocks(this.#lacks, this.#prunes)
+  #writes = new LoadedWrites(this.#lacks, this.#prunes)
+  /** Complete parts of the answer, by their names. */
+  readonly #complete = new Map<string, string | Uint8Array>()
   /** Whether the run has asked the state anything. */
   isUsed = false
 
@@ -56,6 +60,15 @@ export class LoadedState implements SearchingReader, Loading {
     return false
   }
 
+  get lacks(): number {
+    return this.#lacks.count
+  }
+
+  /** Notes that a part of the run stands in for something that is not loaded. */
+  noteLack(): void {
+    this.#lacks.count++
+  }
+
   /** The oldest version that servers keep, if they reported that a prune has overtaken the snapshot. */
   get overtakenBy(): bigint | undefined {
     const { oldestVersion } = this.#prunes
@@ -65,9 +78,10 @@ export class LoadedState implements SearchingReader, Loading {
   /** Continues with another snapshot. Loaded versions stay valid. */
   moveTo(snapshot: AsyncStateSnapshot): void {
     this.#snapshot = snapshot
+    this.#complete.clear()
     this.#histories = new Map()
-    this.#blocks = new LoadedBlocks(this.#prunes)
-    this.#writes = new LoadedWrites(this.#prunes)
+    this.#blocks = new LoadedBlocks(this.#lacks, this.#prunes)
+    this.#writes = new LoadedWrites(this.#lacks, this.#prunes)
   }
 
   /** Loads, in one round, all that is lacking. */
@@ -100,7 +114,12 @@ export class LoadedState implements SearchingReader, Loading {
       known.view = view
       return known
     }
-    const loaded = new LoadedVersion(view, this.#modules, this.#budget, this.#prunes)
+    const loaded = new LoadedVersion(view, {
+      modules: this.#modules,
+      budget: this.#budget,
+      lacks: this.#lacks,
+      prunes: this.#prunes,
+    })
     this.#versions.set(view.version, loaded)
     return loaded
   }
@@ -116,6 +135,18 @@ export class LoadedState implements SearchingReader, Loading {
 
   keep<T>(version: bigint, name: string, begin: () => T): T {
     return this.#expectLoaded(version).keep(name, begin)
+  }
+
+  makeOnce<T extends string | Uint8Array>(name: string, make: () => T): T {
+    const known = this.#complete.get(name)
+    if (known !== undefined) return known as T
+    const before = this.#lacks.count
+    const made = make()
+    if (this.#lacks.count === before) {
+      this.#budget.spend(made.length)
+      this.#complete.set(name, made)
+    }
+    return made
   }
 
   #expectLoaded(version: bigint): LoadedVersion {
@@ -145,7 +176,7 @@ export class LoadedState implements SearchingReader, Loading {
     const name = `${order} ${first} ${last} ${bytesToHexDigits(key)}`
     const known = this.#histories.get(name)
     if (known) return known
-    const history = new LoadedHistory(key, options)
+    const history = new LoadedHistory(key, options, this.#lacks)
     this.#histories.set(name, history)
     return history
   }

@@ -3,9 +3,18 @@ import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import type { AsyncStateView, LedgerSummary, ScanOptions, StateEntry, StateView } from '@ledger-state/engine'
 import { isModuleKey } from '@ledger-state/type-tag'
 import type { KnownModules } from './known-modules.js'
+import type { Lacks } from './lacks.js'
 import type { LoadBudget } from './load-budget.js'
 import { LoadedScans } from './loaded-scans.js'
 import type { Prunes } from './prunes.js'
+
+/** Parts of a read that its versions share. */
+export interface LoadedVersionParts {
+  readonly modules: KnownModules
+  readonly budget: LoadBudget
+  readonly lacks: Lacks
+  readonly prunes: Prunes
+}
 
 /** Loaded part of the state at one version. Data that is not loaded is answered as absent, and noted as missing. */
 export class LoadedVersion implements StateView {
@@ -16,21 +25,24 @@ export class LoadedVersion implements StateView {
   readonly searchedStructs = new Set<string>()
   readonly #modules: KnownModules
   readonly #budget: LoadBudget
+  readonly #lacks: Lacks
   readonly #prunes: Prunes
   /** Entries by the texts of keys; null for a key that does not exist. */
   readonly #entries = new Map<string, StateEntry | null>()
   readonly #lacked = new Map<string, Uint8Array>()
   readonly #kept = new Map<string, unknown>()
-  readonly #scans = new LoadedScans()
+  readonly #scans: LoadedScans
   /** Error with which a server reported that the version is pruned. */
   #pruned: LedgerStateError | undefined
 
-  constructor(view: AsyncStateView, modules: KnownModules, budget: LoadBudget, prunes: Prunes) {
+  constructor(view: AsyncStateView, { modules, budget, lacks, prunes }: LoadedVersionParts) {
     this.version = view.version
     this.view = view
     this.#modules = modules
     this.#budget = budget
+    this.#lacks = lacks
     this.#prunes = prunes
+    this.#scans = new LoadedScans(lacks)
   }
 
   get ledger(): LedgerSummary {
@@ -51,7 +63,10 @@ export class LoadedVersion implements StateView {
 
   getEntry(key: Uint8Array): StateEntry | undefined {
     const found = this.find(key)
-    if (found === undefined) this.#lacked.set(bytesToHexDigits(key), Uint8Array.from(key))
+    if (found === undefined) {
+      this.#lacks.count++
+      this.#lacked.set(bytesToHexDigits(key), Uint8Array.from(key))
+    }
     return found ?? undefined
   }
 

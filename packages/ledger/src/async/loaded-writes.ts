@@ -1,6 +1,7 @@
 import type { LedgerStateError } from '@ledger-state/core'
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import type { AsyncStateSnapshot, WriteSearch } from '@ledger-state/engine'
+import type { Lacks } from './lacks.js'
 import type { LoadBudget } from './load-budget.js'
 import type { Prunes } from './prunes.js'
 
@@ -13,12 +14,14 @@ interface LoadedSearch {
 
 /** Loaded answers about the nearest writes of keys. All that one run lacked is loaded in one round. */
 export class LoadedWrites {
+  readonly #lacks: Lacks
   readonly #prunes: Prunes
   readonly #searches = new Map<string, LoadedSearch>()
   /** Error with which a server reported that the version is pruned. */
   #pruned: LedgerStateError | undefined
 
-  constructor(prunes: Prunes) {
+  constructor(lacks: Lacks, prunes: Prunes) {
+    this.#lacks = lacks
     this.#prunes = prunes
   }
 
@@ -41,7 +44,10 @@ export class LoadedWrites {
     }
     const text = bytesToHexDigits(key)
     const found = loaded.found.get(text)
-    if (found === undefined) loaded.lacked.set(text, key)
+    if (found === undefined) {
+      this.#lacks.count++
+      loaded.lacked.set(text, key)
+    }
     return found
   }
 

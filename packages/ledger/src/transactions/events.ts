@@ -8,7 +8,7 @@ import type { StoredTransaction } from '@ledger-state/records/transaction-blocks
 import type { LedgerState } from '../state/ledger-state.js'
 import { numberAt, numberBeforeWindow, versionsWithNumber } from './indexed-versions.js'
 import type { FoundProof } from './info-proof.js'
-import { proveEvent, renderContextAt } from './ledger-transaction.js'
+import { madeOnce, proveEvent, renderContextAt } from './ledger-transaction.js'
 import { eventData, eventMembers } from './render/events.js'
 
 /** An event, and the version of its transaction. */
@@ -97,7 +97,10 @@ export function* eventsIn(
       index,
       bytes: withVersion(version, bytes),
       dataToJson: () => eventData(renderContextAt(state, version), event),
-      toJson: () => `{"version":"${version}",${eventMembers(renderContextAt(state, version), event)}}`,
+      toJson: () =>
+        madeOnce(state, `event ${index} of version ${version}`, () => {
+          return `{"version":"${version}",${eventMembers(renderContextAt(state, version), event)}}`
+        }),
       prove: () => proveEvent(state, version, bytes, index),
     }
   }

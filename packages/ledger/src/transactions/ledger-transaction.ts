@@ -53,11 +53,12 @@ export function createTransaction(state: LedgerState, version: bigint, stored: S
   return {
     version,
     indexInBlock: stored.indexInBlock,
-    toJson() {
-      const { timestampUsec } = stored.ownFacts ?? state.source.reader.blockAt(version).block
-      return transactionToJson(renderContextAt(state, version), { version, whole: whole(), timestampUsec })
-    },
-    toBcs: () => transactionToBcs(version, whole()),
+    toJson: () =>
+      madeOnce(state, `transaction ${version} as JSON`, () => {
+        const { timestampUsec } = stored.ownFacts ?? state.source.reader.blockAt(version).block
+        return transactionToJson(renderContextAt(state, version), { version, whole: whole(), timestampUsec })
+      }),
+    toBcs: () => madeOnce(state, `transaction ${version} in BCS`, () => transactionToBcs(version, whole())),
     prove() {
       const { transaction, events, info } = whole()
       const hasher = hasherOf(state, version)
@@ -117,9 +118,10 @@ export function proveStateOf(state: LedgerState, version: bigint): FoundProof<Si
 function completeTransaction(state: LedgerState, version: bigint, stored: StoredTransaction): CompleteTransaction {
   const { transactions, source } = state
   const hasher = hasherOf(state, version)
+  const lacks = source.loading?.lacks
   const known = stored.ownFacts ? stored.writeSet : withStateValues(state, version, stored.writeSet)
   // A read over an async engine runs again once the values are loaded.
-  if (!known && !source.loading) throw storedDataInvalid.writesUnknown(version)
+  if (!known && source.loading?.lacks === lacks) throw storedDataInvalid.writesUnknown(version)
   const { transaction, events, indexInBlock } = stored
   const parts = { transaction, events, writeSet: known ?? stored.writeSet }
   const info = outlineToInfo(stored.outline, stored.hashesAt, parts, hasher)
@@ -131,6 +133,12 @@ function completeTransaction(state: LedgerState, version: bigint, stored: Stored
 function withStateValues({ transactions }: LedgerState, version: bigint, writeSet: Uint8Array): Uint8Array | undefined {
   const view = transactions.viewAt(version)
   return withValues(writeSet, (key) => view.get(key))
+}
+
+/** Makes a part of an answer: once, although a read over an async engine runs again. */
+export function madeOnce<T extends string | Uint8Array>(state: LedgerState, name: string, make: () => T): T {
+  const { loading } = state.source
+  return loading ? loading.makeOnce(name, make) : make()
 }
 
 /** Renders the values of a version. */
