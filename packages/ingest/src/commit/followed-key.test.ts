@@ -10,7 +10,7 @@ import {
   readIndexedGroup,
 } from '@ledger-state/records'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
-import { scaledRounds } from '@ledger-state/testing/test-scale'
+import { fullRounds } from '@ledger-state/testing/test-scale'
 import { describe, expect, it } from 'vitest'
 import { FollowedObject } from './followed-key.js'
 
@@ -45,7 +45,7 @@ function changesOf(version: bigint, before: Uint8Array | null, after: Uint8Array
 
 describe('a followed object', () => {
   it('has the changes of objects that are decoded completely, whatever bytes change', () => {
-    const values = randomValues(scaledRounds(400))
+    const values = randomValues(fullRounds(400))
     const always = new FollowedObject(ADDRESS, { wrote() {} })
     let before: Uint8Array | null = null
     for (const [at, value] of values.entries()) {
@@ -60,7 +60,7 @@ describe('a followed object', () => {
   })
 
   it('is alike in the index only if an object has the same owner, asset and collection, or none', () => {
-    const values = randomValues(scaledRounds(400)).filter((value) => value !== null)
+    const values = randomValues(fullRounds(400)).filter((value) => value !== null)
     let alike = 0
     for (const [at, value] of values.entries()) {
       const other = values[at + 1]
