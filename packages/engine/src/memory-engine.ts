@@ -38,6 +38,7 @@ import type {
   StateEntry,
   StoreBase,
 } from './ports/state-port.js'
+import { SortedMap } from './sorted-map.js'
 import { addTruncation, expectNotTruncated, nextTruncation } from './validation/truncations.js'
 import {
   expectArray,
@@ -93,7 +94,7 @@ class MemoryState implements MemoryStore {
   base: StoreBase | undefined
   mark: Uint8Array | undefined
   /** Revisions of each key, oldest first. Keys are hex digits, which have the order of the bytes. */
-  revisions = new Map<string, Revision[]>()
+  revisions = new SortedMap<Revision[]>()
   blocks: BlockEntry[] = []
   import: MemoryImport | undefined
 }
@@ -213,8 +214,8 @@ class MemoryEngine implements StateWriter {
       expectNotTruncated(last, asked, ledger)
       expectListable(first, last, ledger)
       const writes: Write[] = []
-      for (const [key, ofKey] of [...revisions].sort(([a], [b]) => (a < b ? -1 : 1))) {
-        const revision = ofKey.find((candidate) => candidate.version === version)
+      for (const key of revisions.sortedKeys()) {
+        const revision = revisions.get(key)!.find((candidate) => candidate.version === version)
         if (!revision) continue
         const { value, annotation } = copyOfRevision(revision)
         writes.push(annotation ? [hexToBytes(key), value, annotation] : [hexToBytes(key), value])
@@ -394,10 +395,8 @@ class MemoryEngine implements StateWriter {
   }
 
   *#scan(prefix: string, version: bigint, { start, limit }: ScanRange, asked: LedgerSummary): Generator<KeyedEntry> {
-    const from = bytesToHexDigits(start)
     let left = limit
-    const texts = [...this.#state.revisions.keys()].filter((text) => text.startsWith(prefix) && text >= from)
-    for (const text of texts.sort()) {
+    for (const text of this.#state.revisions.keysFrom(bytesToHexDigits(start), prefix)) {
       if (left <= 0) return
       const key = hexToBytes(text)
       const entry = this.#find(key, version, asked)
@@ -410,7 +409,7 @@ class MemoryEngine implements StateWriter {
 
 class MemoryImport {
   readonly version: bigint
-  readonly revisions = new Map<string, Revision[]>()
+  readonly revisions = new SortedMap<Revision[]>()
   mark: Uint8Array | undefined
 
   constructor(version: bigint) {

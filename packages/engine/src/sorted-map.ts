@@ -1,0 +1,48 @@
+/** A map that lists its keys in order. Keys that are new since the last list are sorted when the next is asked for. */
+export class SortedMap<Value> extends Map<string, Value> {
+  #sorted: readonly string[] = []
+  #added: string[] = []
+  #hasDeleted = false
+
+  override set(key: string, value: Value): this {
+    if (!this.has(key)) this.#added.push(key)
+    return super.set(key, value)
+  }
+
+  override delete(key: string): boolean {
+    const isDeleted = super.delete(key)
+    if (isDeleted) this.#hasDeleted = true
+    return isDeleted
+  }
+
+  /** All keys in the order of their UTF-16 code units. A list never changes. */
+  sortedKeys(): readonly string[] {
+    if (this.#hasDeleted) this.#sorted = [...this.keys()].sort()
+    // The sort takes linear time for two sorted parts.
+    else if (this.#added.length > 0) this.#sorted = [...this.#sorted, ...this.#added.sort()].sort()
+    this.#added = []
+    this.#hasDeleted = false
+    return this.#sorted
+  }
+
+  /** The keys that begin with a prefix, from a first key on, in order. */
+  *keysFrom(first: string, prefix: string): Generator<string> {
+    const keys = this.sortedKeys()
+    for (let at = indexFrom(keys, first > prefix ? first : prefix); at < keys.length; at++) {
+      if (!keys[at]!.startsWith(prefix)) return
+      yield keys[at]!
+    }
+  }
+}
+
+/** Index of the first key that is not below a text. */
+function indexFrom(keys: readonly string[], text: string): number {
+  let low = 0
+  let high = keys.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (keys[middle]! < text) low = middle + 1
+    else high = middle
+  }
+  return low
+}
