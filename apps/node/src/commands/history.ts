@@ -1,5 +1,5 @@
 import { parseAddress } from '@ledger-state/core'
-import { csvCell, transactionMember } from '@ledger-state/http/formats'
+import { csvCell } from '@ledger-state/http/formats'
 import {
   balanceHistory,
   type Change,
@@ -17,20 +17,16 @@ import type { Command, CommandInput } from '../config/command.js'
 import { parseAs } from '../config/option.js'
 import { openLedger } from '../stores/ledger-reader.js'
 import { storeOptions, storePlace } from '../stores/store-place.js'
+import { historyToCsv, historyToJsonLines, type ValueFormat } from './history-lines.js'
 import {
-  type AskedRange,
   askedMoments,
   csvOption,
   fromOption,
   limitOption,
-  momentToCsv,
   orderOption,
-  type PrintedChange,
   readAskedRange,
   readPages,
   toOption,
-  transactionCells,
-  transactionColumns,
   writeToReader,
 } from './history-pages.js'
 import { DEMO_ITEM, handleArgument, tableItemOptions, tableItemRequest } from './table-item-request.js'
@@ -59,7 +55,7 @@ export const balanceHistoryCommand: Command = {
       member: 'balance',
       open: (state, options) => balanceHistory(state, owner, asset, options),
       toJson: (balance) => `"${balance}"`,
-      toCsv: (json) => csvCell(json.slice(1, -1)),
+      toCell: (json) => csvCell(json.slice(1, -1)),
     })
   },
 }
@@ -107,13 +103,13 @@ interface HistorySubject<T> {
    * @throws an error that `isUnreadable` knows
    */
   readonly toJson: (value: T) => string
-  readonly toCsv: (json: string) => string
+  readonly toCell: (json: string) => string
 }
 
 const ofValues = {
   member: 'value',
   toJson: (value: { toJson(): string } | undefined) => value?.toJson() ?? 'null',
-  toCsv: csvCell,
+  toCell: csvCell,
 }
 
 async function printHistory<T>(input: CommandInput, subject: HistorySubject<T>): Promise<void> {
@@ -129,9 +125,18 @@ async function printHistory<T>(input: CommandInput, subject: HistorySubject<T>):
       transaction: transactionAt(state, change.version),
     })
     const pages = readPages(store, asked, open, present, input.get(limitOption))
-    await writeToReader(input.get(csvOption) ? csvPieces(pages, subject, asked) : jsonPieces(pages, subject))
+    const format = formatOf(subject)
+    await writeToReader(input.get(csvOption) ? historyToCsv(pages, format, asked) : historyToJsonLines(pages, format))
   } finally {
     await store.close()
+  }
+}
+
+function formatOf({ member, toCell }: Pick<HistorySubject<never>, 'member' | 'toCell'>): ValueFormat<string> {
+  return {
+    toMembers: (json) => `"${member}":${json}`,
+    columnsOf: () => [member],
+    toCells: (json) => [toCell(json)],
   }
 }
 
@@ -144,32 +149,5 @@ function valueToJson<T>(change: Change<T>, toJson: (value: T) => string): Change
   } catch (error) {
     if (isUnreadable(error)) return { version, timestampUsec, error }
     throw error
-  }
-}
-
-type Pages = AsyncIterable<readonly PrintedChange<string>[]>
-type Printed = Pick<HistorySubject<never>, 'member' | 'toCsv'>
-
-async function* csvPieces(pages: Pages, { member, toCsv }: Printed, asked: AskedRange): AsyncGenerator<string> {
-  yield `version,timestamp,time,${member},error${transactionColumns(asked)}\n`
-  for await (const page of pages) {
-    yield page
-      .map((change) => {
-        const reading = change.error ? `,${csvCell(change.error.message)}` : `${toCsv(change.value)},`
-        return `${momentToCsv(change)},${reading}${transactionCells(change, asked)}\n`
-      })
-      .join('')
-  }
-}
-
-async function* jsonPieces(pages: Pages, { member }: Printed): AsyncGenerator<string> {
-  for await (const page of pages) {
-    yield page
-      .map(({ version, timestampUsec, value, error, transaction }) => {
-        const timestamp = timestampUsec === undefined ? 'null' : `"${timestampUsec}"`
-        const reading = error ? `"error":${JSON.stringify(error.message)}` : `"${member}":${value}`
-        return `{"version":"${version}","timestamp":${timestamp},${reading}${transactionMember(transaction)}}\n`
-      })
-      .join('')
   }
 }

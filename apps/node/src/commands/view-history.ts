@@ -1,5 +1,4 @@
 import { viewResultToCsv } from '@ledger-state/http'
-import { csvCell, transactionMember } from '@ledger-state/http/formats'
 import {
   type Change,
   type LedgerState,
@@ -17,20 +16,18 @@ import { viewHistoryToParquet } from '../parquet/view-history-file.js'
 import type { LedgerReader } from '../stores/ledger-reader.js'
 import { formatCount, formatShare } from '../terminal/amounts.js'
 import { createProgressLine } from '../terminal/progress-line.js'
+import { historyToCsv, historyToJsonLines, type ValueFormat } from './history-lines.js'
 import {
   type AskedRange,
   askedMoments,
   csvOption,
   fromOption,
   limitOption,
-  momentToCsv,
   orderOption,
   type PrintedChange,
   readAskedRange,
   readPages,
   toOption,
-  transactionCells,
-  transactionColumns,
   writeToReader,
 } from './history-pages.js'
 
@@ -99,7 +96,8 @@ export async function printViewHistory(store: LedgerReader, request: ViewRequest
   })
   const changes = withProgress(readPages(store, asked, open, present, input.get(limitOption)), asked, options)
   if (isParquet) await writeToReader(viewHistoryToParquet(changes))
-  else await writeToReader(input.get(csvOption) ? csvPieces(changes, asked) : jsonPieces(changes))
+  else if (input.get(csvOption)) await writeToReader(historyToCsv(changes, VIEW_FORMAT, asked))
+  else await writeToReader(historyToJsonLines(changes, VIEW_FORMAT))
 }
 
 type Changes = AsyncIterable<readonly PrintedChange<ViewAnswer>[]>
@@ -126,32 +124,12 @@ async function* withProgress(
   }
 }
 
-async function* jsonPieces(changes: Changes): AsyncGenerator<string> {
-  for await (const page of changes) yield page.map(changeToJsonLine).join('')
-}
-
-function changeToJsonLine(change: PrintedChange<ViewAnswer>): string {
-  const { version, timestampUsec, value, error, transaction } = change
-  const timestamp = timestampUsec === undefined ? 'null' : `"${timestampUsec}"`
-  const reading = error ? `"error":${JSON.stringify(error.message)}` : `"values":[${value.json.join()}]`
-  return `{"version":"${version}","timestamp":${timestamp},${reading}${transactionMember(transaction)}}\n`
-}
-
-/** The first page decides the number of columns: a view has as many results as its module declares. */
-async function* csvPieces(changes: Changes, asked: AskedRange): AsyncGenerator<string> {
-  let columns: readonly string[] | undefined
-  for await (const page of changes) {
-    const text: string[] = []
-    if (!columns) {
-      const results = Math.max(1, ...page.map(({ value }) => value?.json.length ?? 0))
-      columns = Array.from({ length: results }, (_, at) => (results === 1 ? 'result' : `result_${at}`))
-      text.push(`version,timestamp,time,${columns.join()},error${transactionColumns(asked)}\n`)
-    }
-    for (const change of page) {
-      const cells = columns.map((_, at) => viewResultToCsv(change.value?.json[at]))
-      const error = change.error ? csvCell(change.error.message) : ''
-      text.push(`${momentToCsv(change)},${cells.join()},${error}${transactionCells(change, asked)}\n`)
-    }
-    yield text.join('')
-  }
+/** A view has as many results as its module declares, which the first page shows. */
+const VIEW_FORMAT: ValueFormat<ViewAnswer> = {
+  toMembers: ({ json }) => `"values":[${json.join()}]`,
+  columnsOf: (page) => {
+    const results = Math.max(1, ...page.map(({ value }) => value?.json.length ?? 0))
+    return Array.from({ length: results }, (_, at) => (results === 1 ? 'result' : `result_${at}`))
+  },
+  toCells: ({ json }) => json.map(viewResultToCsv),
 }
