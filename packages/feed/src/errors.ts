@@ -1,4 +1,4 @@
-import { bytesToHexDigits, clip, declareErrors, isLedgerStateError, LedgerStateError } from '@ledger-state/core'
+import { bytesToHexDigits, clip, declareErrors, isLedgerStateError, LedgerStateError, quote } from '@ledger-state/core'
 
 declare module '@ledger-state/core' {
   interface ErrorFieldsByCode {
@@ -84,7 +84,7 @@ export const verificationFailed = declareErrors('verification_failed', {
   otherGenesis: (path: string, chainId: number, found: string, network: string, known: string) =>
     `${path} says that it is the genesis of chain ${chainId} (${network}), but its waypoint is ${found}, not ${known}: the file is damaged, or it belongs to another network and you must give the waypoint of that network`,
   manifestStateRootDiffers: (place: string, named: string, proven: Uint8Array) =>
-    `${place} names the state root ${named}, but its proof is for ${bytesToHexDigits(proven)}`,
+    `${place} names the state root ${clip(named)}, but its proof is for ${bytesToHexDigits(proven)}`,
   otherEpoch: (place: string, named: bigint, proven: bigint) =>
     `${place} says that epoch ${named} ends with the state, but the ledger info in its proof ends epoch ${proven}`,
   otherListedWaypoint: (manifest: string, epoch: bigint, listed: string, found: string) => [
@@ -174,21 +174,26 @@ export const spillFailed = declareErrors('spill_failed', {
 
 export const invalidBackup = declareErrors('invalid_backup', {
   wrongMember: (place: string, name: string, found: unknown, expected: string) =>
-    `${place} has ${JSON.stringify(found)} for "${name}"; expected ${expected}`,
+    `${place} has ${clip(JSON.stringify(found) ?? 'undefined')} for "${name}"; expected ${expected}`,
   unexpectedEntries: (place: string, path: string, [first, last]: readonly [bigint, bigint], expectedFrom: bigint) =>
     `${place}: ${path} holds entries ${first} to ${last}; expected entries starting at ${expectedFrom}`,
   fileTooLarge: (path: string, most: number) => `${path} holds more than ${most} bytes`,
   recordTooLong: (path: string, record: number, length: number, most: number) =>
     `${path}, record ${record}: expected a length of at most ${most} bytes, found ${length}`,
   recordCutShort: (path: string, record: number) => `${path} is cut short within record ${record}`,
-  outsideBackup: (root: string, handle: string) =>
-    `the file ${JSON.stringify(handle)} lies outside the backup in ${root}`,
+  notAName: (place: string, name: string, text: string) =>
+    `${place} has ${quote(text)} for "${name}"; expected the name of a file, without control characters`,
+  outsideBackup: (root: string, handle: string) => `the file ${quote(handle)} lies outside the backup in ${root}`,
   missingFile: (path: string) => `the backup is missing ${path} (also looked for ${path}.gz and ${path}.zst)`,
   tooManyLines: (path: string, most: number) => `${path} adds to more than ${most} lines of metadata`,
   notJson: (place: string, cause: unknown) => [`${place} is not JSON text: ${messageOf(cause)}`, {}, cause],
   notAnObject: (place: string) => `${place} is not a JSON object`,
   missingVersions: (place: string, from: bigint, to: bigint) => `${place} is missing versions ${from} to ${to - 1n}`,
-  unknownChunkFormat: (place: string, format: string) => `${place} has the unknown format ${JSON.stringify(format)}`,
+  missingEndings: (place: string, from: bigint, { lastEpoch }: { readonly lastEpoch: bigint }) =>
+    `${place} is missing the changes of epochs ${from} to ${lastEpoch}, which the metadata list`,
+  endingsOutOfOrder: (path: string, before: bigint) =>
+    `${path} has the end of an epoch that is not after version ${before}, with which the epoch before ends`,
+  unknownChunkFormat: (place: string, format: string) => `${place} has the unknown format ${quote(format)}`,
   notAChunk: (path: string, firstVersion: bigint, lastVersion: bigint) =>
     `${path}: versions ${firstVersion} to ${lastVersion} cannot be one chunk`,
   missingRecords: (path: string, found: number | bigint, expected: number | bigint) =>

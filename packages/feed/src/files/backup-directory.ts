@@ -29,6 +29,9 @@ const SMALL_MANIFEST_BYTES = 1024 * 1024
 /** Limits of the files with metadata that are fetched at once, as they are stored. They are unpacked one by one. */
 const METADATA_AT_ONCE = { atFirst: OBJECTS_AT_ONCE, items: OBJECTS_AT_ONCE, bytes: MAX_METADATA_BYTES }
 
+/** Names in manifests. A terminal would obey control characters in a message, and no storage has longer names. */
+const FILE_NAME = /^[^\p{Cc}]{1,1024}$/u
+
 const METADATA_FOLDER = 'metadata'
 /**
  * The backup tools begin each name with a letter or digit. Other names belong to other programs, which leave files next
@@ -74,7 +77,7 @@ export interface BackupContents {
   /** Entries in ascending order of their first versions. */
   readonly transactions: readonly TransactionBackupEntry[]
   readonly snapshots: readonly SnapshotEntry[]
-  /** Entries in ascending order of their first epochs. */
+  /** Entries in ascending order of their first epochs, and of their last ones: none lies within another. */
   readonly endings: readonly EpochEndingEntry[]
 }
 
@@ -100,10 +103,10 @@ export async function readBackupMetadata(storage: BackupStorage): Promise<Backup
       const backup = members.optional('TransactionBackup')
       if (backup) {
         const [firstVersion, lastVersion] = [backup.version('first_version'), backup.version('last_version')]
-        transactions.push({ firstVersion, lastVersion, manifest: backup.text('manifest') })
+        transactions.push({ firstVersion, lastVersion, manifest: backup.fileName('manifest') })
       }
       const snapshot = members.optional('StateSnapshotBackup')
-      if (snapshot) snapshots.push({ version: snapshot.version('version'), manifest: snapshot.text('manifest') })
+      if (snapshot) snapshots.push({ version: snapshot.version('version'), manifest: snapshot.fileName('manifest') })
       const ending = members.optional('EpochEndingBackup')
       if (ending) {
         endings.push({
@@ -111,14 +114,27 @@ export async function readBackupMetadata(storage: BackupStorage): Promise<Backup
           lastEpoch: ending.version('last_epoch'),
           firstVersion: ending.version('first_version'),
           lastVersion: ending.version('last_version'),
-          manifest: ending.text('manifest'),
+          manifest: ending.fileName('manifest'),
         })
       }
     }
   }
   transactions.sort((a, b) => (a.firstVersion < b.firstVersion ? -1 : a.firstVersion > b.firstVersion ? 1 : 0))
-  endings.sort((a, b) => (a.firstEpoch < b.firstEpoch ? -1 : a.firstEpoch > b.firstEpoch ? 1 : 0))
-  return { transactions, snapshots, endings }
+  return { transactions, snapshots, endings: outermost(endings) }
+}
+
+/**
+ * The entries that lie in no other one, in the order of their epochs. Entries overlap while a backup is compacted; in a
+ * hostile backup, 100,000 lines may name the same epochs.
+ */
+function outermost(entries: readonly EpochEndingEntry[]): EpochEndingEntry[] {
+  const inOrder = entries.toSorted((a, b) => Number(a.firstEpoch - b.firstEpoch) || Number(b.lastEpoch - a.lastEpoch))
+  const kept: EpochEndingEntry[] = []
+  for (const entry of inOrder) {
+    const before = kept.at(-1)
+    if (!before || entry.lastEpoch > before.lastEpoch) kept.push(entry)
+  }
+  return kept
 }
 
 /** Content of a place of a backup: the whole backup, or one of its folders. */
@@ -207,6 +223,13 @@ export class ManifestMembers {
   text(name: string): string {
     const value = this.#members[name]
     if (typeof value !== 'string') throw invalidBackup.wrongMember(this.place, name, value, 'a text')
+    return value
+  }
+
+  /** The name of a file of the backup, as messages and paths may have it. */
+  fileName(name: string): string {
+    const value = this.text(name)
+    if (!FILE_NAME.test(value)) throw invalidBackup.notAName(this.place, name, value)
     return value
   }
 

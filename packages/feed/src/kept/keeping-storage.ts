@@ -79,8 +79,8 @@ export class KeepingStorage implements BackupStorage {
 
   async keepSnapshot({ version, manifest }: SnapshotEntry, epoch: bigint): Promise<void> {
     const members = await readManifest(this.#inner, manifest)
-    const chunks = members.list('chunks').flatMap((chunk) => [chunk.text('blobs'), chunk.text('proof')])
-    if (!(await this.#holds([...chunks, members.text('proof')]))) return
+    const chunks = members.list('chunks').flatMap((chunk) => [chunk.fileName('blobs'), chunk.fileName('proof')])
+    if (!(await this.#holds([...chunks, members.fileName('proof')]))) return
     await this.#keepObject(manifest)
     const entry = { epoch: Number(epoch), version: Number(version), manifest }
     await this.#writeKept(
@@ -91,7 +91,7 @@ export class KeepingStorage implements BackupStorage {
 
   async keepEndings({ manifest, ...entry }: EpochEndingEntry): Promise<void> {
     const members = await readManifest(this.#inner, manifest)
-    if (!(await this.#holds(members.list('chunks').map((chunk) => chunk.text('ledger_infos'))))) return
+    if (!(await this.#holds(members.list('chunks').map((chunk) => chunk.fileName('ledger_infos'))))) return
     await this.#keepObject(manifest)
     const line = {
       first_epoch: Number(entry.firstEpoch),

@@ -4,6 +4,7 @@ import { computeEventRoot, readEvents } from '@ledger-state/proof/transactions'
 import { atPlace, sourceFailed } from '../errors.js'
 import { readWriteSet } from '../wire/write-set.js'
 import { readTransactionRecord } from './transaction-record.js'
+import { SearchBudget } from './transaction-search.js'
 import { UndecodedKinds } from './undecoded-kinds.js'
 
 /**
@@ -51,10 +52,11 @@ export function proveRestPage({ body, start, url, verify }: RestPage, hasher: Le
     const leaves = new Uint8Array(HASH_LENGTH * count)
     const stateRoots = new Map<number, Uint8Array>()
     const undecoded = new UndecodedKinds()
+    const budget = new SearchBudget()
     for (let at = 0; at < count; at++, version++) {
       const found = reader.readU64()
       if (found !== version) throw sourceFailed.otherVersion(found)
-      const { leaf, stateRoot } = proveItem(reader, hasher, verify, splits, at, undecoded)
+      const { leaf, stateRoot } = proveItem(reader, hasher, verify, splits, at, undecoded, budget)
       leaves.set(leaf, at * HASH_LENGTH)
       if (stateRoot) stateRoots.set(at, stateRoot)
     }
@@ -76,9 +78,10 @@ function proveItem(
   splits: Uint32Array,
   at: number,
   undecoded: UndecodedKinds,
+  budget: SearchBudget,
 ): { readonly leaf: Uint8Array; readonly stateRoot: Uint8Array | undefined } {
   const start = reader.offset
-  const record = readTransactionRecord(reader, hasher, false)
+  const record = readTransactionRecord(reader, hasher, false, budget)
   const { transaction, info, infoBytes } = record
   undecoded.add(record)
   if (verify) expectHash('the event root', computeEventRoot(reader, hasher), info.eventRoot)

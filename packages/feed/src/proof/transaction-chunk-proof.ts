@@ -19,6 +19,7 @@ import { atFile, atRecord } from '../files/backup-place.js'
 import { readRecords } from '../files/record-file.js'
 import { readProof } from './proof-file.js'
 import { readTransactionRecord } from './transaction-record.js'
+import { SearchBudget } from './transaction-search.js'
 import { UndecodedKinds } from './undecoded-kinds.js'
 
 const TREE = 'TransactionAccumulator'
@@ -86,6 +87,7 @@ export async function proveTransactionChunk(
   const leaves = new Uint8Array(HASH_LENGTH * count)
   const stateRoots = new Map<number, Uint8Array>()
   const undecoded = new UndecodedKinds()
+  const budget = new SearchBudget()
   let blockEnd: BlockEnd | undefined
   let at = 0
   for await (const records of readRecords(path)) {
@@ -93,7 +95,7 @@ export async function proveTransactionChunk(
       if (at === count) throw invalidBackup.surplusRecords(path, count)
       expectContinuity()
       const { stateRoot, infoBytes } = atRecord(path, at, firstVersion, () =>
-        proveRecord(bytes, hasher, chunk.hasAuxiliary, splits, at, undecoded),
+        proveRecord(bytes, hasher, chunk.hasAuxiliary, splits, at, undecoded, budget),
       )
       hasher.hashInto('TransactionInfo', infoBytes, leaves, at * HASH_LENGTH)
       if (stateRoot) {
@@ -152,9 +154,10 @@ function proveRecord(
   splits: Uint32Array,
   at: number,
   undecoded: UndecodedKinds,
+  budget: SearchBudget,
 ): { readonly stateRoot: Uint8Array | undefined; readonly infoBytes: Uint8Array } {
   const reader = new ByteReader(bytes)
-  const record = readTransactionRecord(reader, hasher, hasAuxiliary)
+  const record = readTransactionRecord(reader, hasher, hasAuxiliary, budget)
   const { transaction, info, infoBytes } = record
   undecoded.add(record)
   expectHash('the event root', computeEventRoot(reader, hasher), info.eventRoot)

@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { randomTransaction } from '../../testing/random-transaction.ts'
 import { readTransactionRecord, type TransactionRecord } from './transaction-record.js'
+import { SearchBudget } from './transaction-search.js'
 
 const hasher = new LedgerHasher()
 const AFTER = Uint8Array.of(0, 0, 0)
@@ -108,6 +109,25 @@ describe('readTransactionRecord', () => {
       message: expect.stringContaining('byte 0 (it was not decoded: variant 9 of a payload): the file is damaged'),
     })
     expect(() => readTransactionRecord(new ByteReader(record), hasher, false)).toThrow(thrown)
+  })
+
+  it('searches in all records of a file within one budget, which ordinary records never use up', () => {
+    const readIn = (budget: SearchBudget, record: Uint8Array) =>
+      readTransactionRecord(new ByteReader(record), hasher, false, budget)
+    const ordinary = new SearchBudget()
+    const random = createRandom(5)
+    for (let count = 0; count < 2_000; count++) {
+      expect(readIn(ordinary, recordOf(unknownPayload(random.bytes(200)))).undecoded).toBeDefined()
+    }
+    const hostile = recordOf(unknownPayload(Uint8Array.from({ length: 30_000 }, (_, at) => at % 2)))
+    const budget = new SearchBudget()
+    let found = 0
+    const readAll = () => {
+      for (; found < 100; found++) readIn(budget, hostile)
+    }
+    expect(readAll).toThrow(/no TransactionInfo/)
+    expect(found).toBeGreaterThan(0)
+    expect(found).toBeLessThan(10)
   })
 
   it('refuses cuts and changes of the transaction with an error of its own', () => {

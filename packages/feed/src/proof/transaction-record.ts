@@ -2,7 +2,7 @@ import { ByteReader, isLedgerStateError } from '@ledger-state/core'
 import { type LedgerHasher, peekTransactionHash, readTransactionInfo, type TransactionInfo } from '@ledger-state/proof'
 import { readAuxiliaryInfo, readTransaction, UnknownVariantError } from '@ledger-state/proof/transactions'
 import { transactionNotFound } from '../errors.js'
-import { searchTransactionEnd } from './transaction-search.js'
+import { SearchBudget, searchTransactionEnd } from './transaction-search.js'
 
 /** A Transaction and the TransactionInfo that commits to it, which precede events and write set in every raw source. */
 export interface TransactionRecord {
@@ -19,18 +19,20 @@ const OTHER_FORM = 'another form than their variants have'
  * Reads a record up to its events. A transaction that cannot be decoded ends where an info begins that has its hash. See
  * docs/ledger-formats.md, "Records without lengths".
  * @param hasAuxiliary whether auxiliary info is between transaction and info (backup format V1)
+ * @param budget of the file or answer that the record is in, if it holds more than one
  * @throws `invalid_bcs`, `verification_failed`
  */
 export function readTransactionRecord(
   reader: ByteReader,
   hasher: LedgerHasher,
   hasAuxiliary: boolean,
+  budget = new SearchBudget(),
 ): TransactionRecord {
   const start = reader.offset
   const decoded = decodeTransactionEnd(reader)
   let end = 'end' in decoded ? decoded.end : undefined
   if (end === undefined || !endsAt(reader, start, end, hasher, hasAuxiliary)) {
-    end = searchTransactionEnd(reader, hasher, hasAuxiliary)
+    end = searchTransactionEnd(reader, hasher, hasAuxiliary, budget)
   }
   if (end === undefined) throw transactionNotFound(start, hasher.salt, 'why' in decoded ? decoded.why : undefined)
   const infoStart = infoStartAfter(reader.bytes, end, hasAuxiliary)

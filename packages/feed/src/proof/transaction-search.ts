@@ -5,32 +5,51 @@ import { HASH_LENGTH, type LedgerHasher, peekTransactionHash } from '@ledger-sta
 /** Neighbours that are equal in a hash only once in 2^100 times, and always in a run of equal bytes. */
 const MOST_EQUAL_NEIGHBOURS = 16
 
+/** Hashes of a search budget from the beginning. The largest genesis needs about 2,000. */
+const FIRST_HASHES = 1 << 16
+/** Hashes that a record adds to its budget: some, and one for each of these bytes. Modules need one for 1,400 bytes. */
+const HASHES_OF_RECORD = 16
+const BYTES_OF_HASH = 64
+
 /**
- * Most offsets to compute a hash at; each takes about 10 µs. The largest genesis has about 2,000 such offsets; in a
- * hostile record an info can seem to begin at every byte.
+ * Hashes that searches in the records of one file or answer may compute, about 6 µs each. In hostile records an info can
+ * seem to begin at every byte; a limit of each record alone would let a small file of many such records take hours.
  */
-const MOST_HASHES = 1 << 16
+export class SearchBudget {
+  #left = FIRST_HASHES
+
+  addRecord(bytes: number): void {
+    this.#left += HASHES_OF_RECORD + Math.floor(bytes / BYTES_OF_HASH)
+  }
+
+  /** Takes one hash; false if none is left. */
+  take(): boolean {
+    return --this.#left >= 0
+  }
+}
 
 /**
  * Searches for the end of the transaction at the reader's offset, which no decoder is needed for: an info begins there
  * that has its hash. The time is linear in the length of the record, as no byte is hashed twice.
  * @param hasAuxiliary whether auxiliary info is between transaction and info
+ * @param budget of the file or answer that the record is in
  * @returns undefined if there is no such end, or too many offsets may be one
  */
 export function searchTransactionEnd(
   reader: ByteReader,
   hasher: LedgerHasher,
   hasAuxiliary: boolean,
+  budget: SearchBudget,
 ): number | undefined {
   const { bytes, offset: start, end: last } = reader
+  budget.addRecord(last - start)
   const running = hasher.begin('Transaction')
   let hashed = start
-  let hashes = 0
   for (let end = start + 1; end < last; end++) {
     const infoStart = hasAuxiliary ? infoStartIfAny(bytes, end) : end
     const claimed = infoStart === undefined ? undefined : peekTransactionHash(reader, infoStart)
     if (!claimed || isRun(claimed)) continue
-    if (++hashes > MOST_HASHES) return undefined
+    if (!budget.take()) return undefined
     running.update(bytes.subarray(hashed, end))
     hashed = end
     if (compareBytes(running.digest(), claimed) === 0) return end

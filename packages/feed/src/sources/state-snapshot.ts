@@ -102,7 +102,7 @@ async function readDescription(
 ): Promise<Description> {
   const manifest = await readManifest(storage, handle)
   const version = manifest.version('version')
-  const path = verify ? await resolveBackupFile(storage, manifest.text('proof')) : ''
+  const path = verify ? await resolveBackupFile(storage, manifest.fileName('proof')) : ''
   const proof = verify ? { ...(await proveStateRoot(path, version, hasher)), path } : undefined
   const rootHash = manifest.text('root_hash').replace(/^0x/, '')
   if (proof && bytesToHexDigits(proof.stateRoot) !== rootHash) {
@@ -177,8 +177,8 @@ async function toChunk(
   isLast: boolean,
   verify: boolean,
 ): Promise<StoredChunk> {
-  const name = await resolveBackupName(storage, member.text('blobs'))
-  const proofName = verify ? await resolveBackupName(storage, member.text('proof')) : ''
+  const name = await resolveBackupName(storage, member.fileName('blobs'))
+  const proofName = verify ? await resolveBackupName(storage, member.fileName('proof')) : ''
   const [stored, proof] = [await storage.find(name), proofName && (await storage.find(proofName))]
   return {
     name,

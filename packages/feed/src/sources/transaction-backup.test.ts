@@ -208,6 +208,18 @@ describe('a transaction backup', () => {
       /line 1, "TransactionBackup" has "0"/,
     ],
     ['{"TransactionBackup":{"first_version":0,"last_version":9}}', /has undefined for "manifest"/],
+    [
+      '{"TransactionBackup":{"first_version":0,"last_version":9,"manifest":"m\\u001b[31m"}}',
+      /has "m\\u001b\[31m" for "manifest"; expected the name of a file/,
+    ],
+    [
+      `{"TransactionBackup":{"first_version":0,"last_version":9,"manifest":"${'x'.repeat(2_000_000)}"}}`,
+      /^.{0,400}\(2000000 characters\)" for "manifest".{0,100}$/,
+    ],
+    [
+      `{"TransactionBackup":{"first_version":"${'x'.repeat(2_000_000)}"}}`,
+      /^.{0,400}\(2000002 characters\) for "first_version".{0,100}$/,
+    ],
     ['\n{"TransactionBackup":', /a.meta, line 2 is not JSON/],
     ['{"Identity":{"id":"x"}}', /lists no transactions/],
   ])('names the metadata line %s', async (text, message) => {

@@ -37,6 +37,7 @@ import {
   type TransactionChunk,
 } from '../proof/transaction-chunk-proof.js'
 import { infoStartAfter, readTransactionRecord } from '../proof/transaction-record.js'
+import { SearchBudget } from '../proof/transaction-search.js'
 import { readKeptTransaction } from '../wire/kept-transaction.js'
 import { LedgerClock } from '../wire/ledger-clock.js'
 import { signedChainId } from '../wire/signed-chain-id.js'
@@ -278,6 +279,7 @@ class TransactionBackup implements LedgerSource {
         this.#undecoded.add(chunk.path, proven.undecoded)
       }
       await this.#storage.keepTransactions?.(entry, chunk)
+      const budget = new SearchBudget()
       let at = 0
       let isTrusted = proven === undefined
       for await (const records of readRecords(chunk.path)) {
@@ -292,7 +294,7 @@ class TransactionBackup implements LedgerSource {
           this.#position = `${chunk.path}, record ${index} (version ${version})`
           this.#first ??= version
           const written = atRecord(chunk.path, index, chunk.firstVersion, () =>
-            this.#readWrites(record, index, proven, chunk.hasAuxiliary),
+            this.#readWrites(record, index, proven, chunk.hasAuxiliary, budget),
           )
           const block = clock.advance(version, written.writes, record)
           this.#chainId ??= clock.state.chainId ?? signedChainId(record.subarray(0, written.transactionLength))
@@ -354,7 +356,13 @@ class TransactionBackup implements LedgerSource {
     }
   }
 
-  #readWrites(record: Buffer, index: number, proven: ProvenTransactions | undefined, hasAuxiliary: boolean) {
+  #readWrites(
+    record: Buffer,
+    index: number,
+    proven: ProvenTransactions | undefined,
+    hasAuxiliary: boolean,
+    budget: SearchBudget,
+  ) {
     const reader = new ByteReader(record)
     let transactionLength: number
     let stateRoot: Uint8Array | undefined
@@ -363,7 +371,7 @@ class TransactionBackup implements LedgerSource {
       transactionLength = proven.splits[2 * index]!
       reader.offset = proven.splits[2 * index + 1]!
     } else {
-      const { transaction, info, undecoded } = readTransactionRecord(reader, this.#hasher, hasAuxiliary)
+      const { transaction, info, undecoded } = readTransactionRecord(reader, this.#hasher, hasAuxiliary, budget)
       if (undecoded !== undefined) this.#undecoded.add(this.#position, [undecoded])
       transactionLength = transaction.length
       stateRoot = info.stateRoot
@@ -507,8 +515,8 @@ class TransactionBackup implements LedgerSource {
   async #toChunk(member: ManifestMembers, entry: TransactionBackupEntry): Promise<StoredChunk> {
     const format = member.optionalText('format') ?? 'V0'
     if (format !== 'V0' && format !== 'V1') throw invalidBackup.unknownChunkFormat(member.place, format)
-    const name = await resolveBackupName(this.#storage, member.text('transactions'))
-    const proofName = this.#prover ? await resolveBackupName(this.#storage, member.text('proof')) : ''
+    const name = await resolveBackupName(this.#storage, member.fileName('transactions'))
+    const proofName = this.#prover ? await resolveBackupName(this.#storage, member.fileName('proof')) : ''
     const [stored, proof] = [await this.#storage.find(name), proofName && (await this.#storage.find(proofName))]
     return {
       name,

@@ -1,10 +1,10 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ByteReader } from '@ledger-state/core'
 import { computeWaypoint, LedgerHasher, readLedgerInfo } from '@ledger-state/proof'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { madeEndings, signedLedgerInfo, writeEndings } from '../../testing/synthetic-epochs.ts'
 import { FolderStorage } from '../files/folder-storage.js'
 import { VerifiedEpochs } from './verified-epochs.js'
@@ -92,6 +92,32 @@ describe('VerifiedEpochs', () => {
     await expect((await open(write(records), [`9999:${'0'.repeat(64)}`])).verifyAll()).rejects.toThrow(/9999:00/)
     const gap = await open(write([...records.slice(0, 30), ...records.slice(31)]), [waypointOf(0)])
     await expect(askInside(gap, 60)).rejects.toThrow(/record 30: epoch 31 ends .* the change of epoch 30/)
+  })
+
+  it('reads a manifest once, however many entries name it', async () => {
+    const root = write(records)
+    const [name] = readdirSync(join(root, 'metadata')).filter((file) => file.startsWith('epoch_ending'))
+    const line = readFileSync(join(root, 'metadata', name!), 'utf8').trim()
+    const opens = async (lines: readonly string[]) => {
+      writeFileSync(join(root, 'metadata', name!), lines.join('\n'))
+      const storage = new FolderStorage(root)
+      const find = vi.spyOn(storage, 'find')
+      const epochs = await VerifiedEpochs.open(storage, new LedgerHasher(), [waypointOf(0)])
+      opened.push(epochs)
+      const result = await epochs.verifyAll().catch((error: unknown) => error)
+      return { result, finds: find.mock.calls.length }
+    }
+    const once = await opens([line])
+    const same = await opens(Array.from({ length: 2_000 }, () => line))
+    expect(same.result).toEqual(once.result)
+    expect(same.finds).toBe(once.finds)
+    const entry = (JSON.parse(line) as { EpochEndingBackup: { manifest: string } }).EpochEndingBackup
+    const further = Array.from({ length: 2_000 }, (_, at) =>
+      JSON.stringify({ EpochEndingBackup: { ...entry, first_epoch: EPOCHS + at, last_epoch: EPOCHS + at } }),
+    )
+    const empty = await opens([line, ...further])
+    expect(empty.result).toMatchObject({ code: 'invalid_backup', message: expect.stringContaining('metadata list') })
+    expect(empty.finds).toBeLessThan(once.finds + 400)
   })
 
   it('names file, record and epoch of an ending that others signed', async () => {

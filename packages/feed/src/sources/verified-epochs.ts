@@ -12,7 +12,7 @@ import {
 import type { TrustedState } from '@ledger-state/records'
 import { type PackedEpochChange, packEnding } from '@ledger-state/records/epoch-change'
 import { pMapIterable } from 'p-map'
-import { atPlace, epochsMissing, noTrustedEnding, verificationFailed } from '../errors.js'
+import { atPlace, epochsMissing, invalidBackup, noTrustedEnding, verificationFailed } from '../errors.js'
 import {
   type ManifestMembers,
   OBJECTS_AT_ONCE,
@@ -254,6 +254,7 @@ async function* readEndings(
       concurrency: OBJECTS_AT_ONCE,
     },
   )) {
+    if (next === undefined && from !== undefined && entry.firstVersion > from) return undefined
     if (next !== undefined && entry.lastEpoch < next) continue
     const manifest = small ?? (await readManifest(storage, entry.manifest))
     const members = manifest.list('chunks')
@@ -261,7 +262,7 @@ async function* readEndings(
     for (const member of members) {
       const [first, last] = [member.version('first_epoch'), member.version('last_epoch')]
       if (next !== undefined && last < next) continue
-      const path = await resolveBackupFile(storage, member.text('ledger_infos'))
+      const path = await resolveBackupFile(storage, member.fileName('ledger_infos'))
       let at = 0
       for await (const records of readRecords(path)) {
         for (const bytes of records) {
@@ -275,6 +276,8 @@ async function* readEndings(
       }
       await storage.release(path)
     }
+    // A hostile backup may name one manifest in 100,000 entries. Each entry must go on where the one before ended.
+    if (next !== undefined && next <= entry.lastEpoch) throw invalidBackup.missingEndings(manifest.place, next, entry)
     await storage.keepEndings?.(entry)
   }
   return undefined
@@ -297,7 +300,7 @@ async function* listEntries(
 ): AsyncGenerator<ListedEntry, void> {
   for await (const { entry, manifest } of readManifests(storage, entries)) {
     const small = manifest.bytes <= SMALL_MANIFEST_BYTES ? manifest : undefined
-    yield { entry, small, first: manifest.list('chunks')[0]?.text('ledger_infos') }
+    yield { entry, small, first: manifest.list('chunks')[0]?.fileName('ledger_infos') }
   }
 }
 

@@ -144,14 +144,14 @@ async function planFetch(
   const names = new Set<string>()
   if (needsBase) {
     const manifest = await readManifest(storage, base.manifest)
-    for (const chunk of manifest.list('chunks')) names.add(chunk.text('blobs')).add(chunk.text('proof'))
-    names.add(manifest.text('proof'))
+    for (const chunk of manifest.list('chunks')) names.add(chunk.fileName('blobs')).add(chunk.fileName('proof'))
+    names.add(manifest.fileName('proof'))
   }
   const wanted = transactions.filter((entry) => entry.lastVersion >= first)
   for await (const { manifest } of readManifests(storage, wanted)) {
     for (const chunk of manifest.list('chunks')) {
       if (chunk.version('last_version') < first || chunk.version('first_version') > lastVersion) continue
-      names.add(chunk.text('transactions')).add(chunk.text('proof'))
+      names.add(chunk.fileName('transactions')).add(chunk.fileName('proof'))
     }
     if (names.size > MOST_OBJECTS) throw sourceFailed.tooManyObjects(storage.root, MOST_OBJECTS)
   }

@@ -1,6 +1,6 @@
 import { ByteReader } from '@ledger-state/core'
 import { readLedgerInfo } from '@ledger-state/proof'
-import { backupAfterTime, invalidArgument } from '../errors.js'
+import { backupAfterTime, invalidArgument, invalidBackup } from '../errors.js'
 import { readManifest, resolveBackupFile } from '../files/backup-directory.js'
 import type { EpochEndingEntry } from '../files/backup-entries.js'
 import { atRecord } from '../files/backup-place.js'
@@ -102,10 +102,12 @@ async function readEnds(storage: BackupStorage, entry: EpochEndingEntry): Promis
   const manifest = await readManifest(storage, entry.manifest)
   const ends: EpochEnd[] = []
   for (const member of manifest.list('chunks')) {
-    const path = await resolveBackupFile(storage, member.text('ledger_infos'))
+    const path = await resolveBackupFile(storage, member.fileName('ledger_infos'))
     for await (const records of readRecords(path)) {
       for (const record of records) {
         const info = atRecord(path, ends.length, undefined, () => readLedgerInfo(new ByteReader(record)))
+        const before = ends.at(-1)
+        if (before && info.version <= before.version) throw invalidBackup.endingsOutOfOrder(path, before.version)
         ends.push({ version: info.version, timeUsec: info.timestampUsec })
       }
     }
