@@ -193,6 +193,8 @@ export const invalidBackup = declareErrors('invalid_backup', {
     `${place} is missing the changes of epochs ${from} to ${lastEpoch}, which the metadata list`,
   endingsOutOfOrder: (path: string, before: bigint) =>
     `${path} has the end of an epoch that is not after version ${before}, with which the epoch before ends`,
+  chunksOutOfOrder: (place: string, first: bigint, before: bigint) =>
+    `${place} begins at version ${first}, before the chunk in front of it, which begins at ${before}`,
   unknownChunkFormat: (place: string, format: string) => `${place} has the unknown format ${quote(format)}`,
   notAChunk: (path: string, firstVersion: bigint, lastVersion: bigint) =>
     `${path}: versions ${firstVersion} to ${lastVersion} cannot be one chunk`,

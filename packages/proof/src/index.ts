@@ -55,7 +55,7 @@ export {
 } from './ledger/transaction-proof.js'
 export { computeWaypoint, versionOfWaypoint, type WaypointParts } from './ledger/waypoint.js'
 export { type Bls, PUBLIC_KEY_LENGTH, SIGNATURE_LENGTH, type SignedStatement } from './signatures/bls.js'
-export { ENDINGS_AT_ONCE, EpochChangeVerifier } from './signatures/epoch-change-verifier.js'
+export { ENDING_BYTES_AT_ONCE, ENDINGS_AT_ONCE, EpochChangeVerifier } from './signatures/epoch-change-verifier.js'
 export { createPortableBls } from './signatures/portable-bls.js'
 export type { SignedPower } from './signatures/validator-set.js'
 export {

@@ -31,6 +31,16 @@ import {
   writeToReader,
 } from './history-pages.js'
 
+/** A view has as many results as its module declares, which the first page shows. */
+const VIEW_FORMAT: ValueFormat<ViewAnswer> = {
+  toMembers: ({ json }) => `"values":[${json.join()}]`,
+  columnsOf: (page) => {
+    const results = Math.max(1, ...page.map(({ value }) => value?.json.length ?? 0))
+    return Array.from({ length: results }, (_, at) => (results === 1 ? 'result' : `result_${at}`))
+  },
+  toCells: ({ json }) => json.map(viewResultToCsv),
+}
+
 const everyOption = option(
   'every',
   'DURATION',
@@ -122,14 +132,4 @@ async function* withProgress(
   } finally {
     line.finish()
   }
-}
-
-/** A view has as many results as its module declares, which the first page shows. */
-const VIEW_FORMAT: ValueFormat<ViewAnswer> = {
-  toMembers: ({ json }) => `"values":[${json.join()}]`,
-  columnsOf: (page) => {
-    const results = Math.max(1, ...page.map(({ value }) => value?.json.length ?? 0))
-    return Array.from({ length: results }, (_, at) => (results === 1 ? 'result' : `result_${at}`))
-  },
-  toCells: ({ json }) => json.map(viewResultToCsv),
 }

@@ -11,9 +11,9 @@ import { fetchAhead } from './fetch-ahead.js'
 import { linesOf } from './lines.js'
 
 /** Most bytes of a manifest, unpacked. Those of the largest backups list some thousands of chunks, in 1 MB. */
-const MAX_MANIFEST_BYTES = 32 * 1024 * 1024
+const MAX_MANIFEST_BYTES = 16 * 1024 * 1024
 /** Limits of a manifest: a chunk has up to 8 values. */
-const MANIFEST = { depth: 16, values: 1_000_000 }
+const MANIFEST = { depth: 16, values: 400_000 }
 
 /** Most bytes of a file with metadata, unpacked: about 100,000 lines. */
 export const MAX_METADATA_BYTES = 16 * 1024 * 1024

@@ -35,8 +35,10 @@ export async function openContent(path: string): Promise<ContentStream> {
 export async function toContent(stored: ByteSource, path: string): Promise<ContentStream> {
   let stream: Readable
   let compression: Compression
+  let first: Buffer
   try {
-    compression = compressionOf(await peekMagic(stored))
+    first = await peekMagic(stored)
+    compression = compressionOf(first)
     const decoder = createDecoder(compression, path)
     if (decoder) stored.on('error', (error) => decoder.destroy(error)).pipe(decoder)
     stream = decoder ?? stored
@@ -50,6 +52,7 @@ export async function toContent(stored: ByteSource, path: string): Promise<Conte
       return stored.bytesRead
     },
     async *pieces() {
+      if (first.length > 0 && first.length < MAGIC_LENGTH) yield first
       for await (const piece of stream) yield piece as Buffer
     },
     close() {
@@ -59,7 +62,10 @@ export async function toContent(stored: ByteSource, path: string): Promise<Conte
   }
 }
 
-/** The first bytes of a stream, which has them again when it is read; fewer if it is shorter. */
+/**
+ * The first bytes of a stream, which has them again when it is read. A stream with fewer has ended, and has nothing
+ * any more.
+ */
 async function peekMagic(stream: Readable): Promise<Buffer> {
   let first = Buffer.alloc(0)
   while (first.length < MAGIC_LENGTH) {
@@ -67,8 +73,7 @@ async function peekMagic(stream: Readable): Promise<Buffer> {
     if (!piece) break
     first = Buffer.concat([first, piece])
   }
-  // An empty chunk put back would end the stream.
-  if (first.length > 0) stream.unshift(first)
+  if (first.length >= MAGIC_LENGTH) stream.unshift(first)
   return first
 }
 
@@ -91,6 +96,7 @@ function nextPiece(stream: Readable): Promise<Buffer | undefined> {
 }
 
 function compressionOf(first: Buffer): Compression {
+  if (first.length < MAGIC_LENGTH) return 'none'
   const magic = first.toString('hex', 0, MAGIC_LENGTH)
   return magic.startsWith(GZIP_MAGIC) ? 'gzip' : magic === ZSTD_MAGIC ? 'zstd' : 'none'
 }

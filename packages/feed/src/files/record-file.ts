@@ -4,9 +4,9 @@ import { openContent } from './compressed-file.js'
 
 /**
  * Most bytes of a record, which is held in memory whole. The largest known, the genesis transaction of a network, has 3
- * MB.
+ * MB; the limits of a network allow events of 10 MB and writes of 10 MB.
  */
-export const MAX_RECORD_BYTES = 64 * 1024 * 1024
+export const MAX_RECORD_BYTES = 32 * 1024 * 1024
 
 const LENGTH_BYTES = 4
 
@@ -17,39 +17,76 @@ const LENGTH_BYTES = 4
  */
 export async function* readRecords(path: string, onProgress?: (bytesRead: number) => void): AsyncGenerator<Buffer[]> {
   const content = await openContent(path)
-  let pieces: Buffer[] = []
-  let pending = 0
-  /** Bytes of the next record, as far as they are known. */
-  let needed = LENGTH_BYTES
-  let count = 0
+  const splitter = new RecordSplitter(path)
   try {
     for await (const piece of content.pieces()) {
       onProgress?.(content.bytesRead)
-      pieces.push(piece)
-      pending += piece.length
-      if (pending < needed) continue
-      const bytes = pieces.length === 1 ? piece : Buffer.concat(pieces)
-      const records: Buffer[] = []
-      let at = 0
-      for (; ; at += needed) {
-        needed = LENGTH_BYTES
-        if (bytes.length - at < needed) break
-        const length = bytes.readUInt32BE(at)
-        if (length > MAX_RECORD_BYTES)
-          throw invalidBackup.recordTooLong(path, count + records.length, length, MAX_RECORD_BYTES)
-        needed += length
-        if (bytes.length - at < needed) break
-        records.push(bytes.subarray(at + LENGTH_BYTES, at + needed))
-      }
-      pieces = [bytes.subarray(at)]
-      pending = bytes.length - at
-      count += records.length
+      const records = splitter.split(piece)
       if (records.length > 0) yield records
     }
   } catch (cause) {
-    throw cannotReadToEnd(`${path}, record ${count}`, cause)
+    throw cannotReadToEnd(`${path}, record ${splitter.count}`, cause)
   } finally {
     content.close()
   }
-  if (pending > 0) throw invalidBackup.recordCutShort(path, count)
+  if (splitter.isWithin) throw invalidBackup.recordCutShort(path, splitter.count)
+}
+
+/** Splits the pieces of a file into its records. A record within one piece is not copied. */
+class RecordSplitter {
+  readonly #path: string
+  /** The bytes of a length that has not ended, or nothing. */
+  #begun: Buffer = Buffer.alloc(0)
+  /** A record that has not ended, at its full size, so that its bytes are held once. */
+  #record: Buffer | undefined
+  /** Bytes of `#record` that were read. */
+  #filled = 0
+  #count = 0
+
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  /** Number of whole records so far. */
+  get count(): number {
+    return this.#count
+  }
+
+  /** Whether the pieces so far end within a record. */
+  get isWithin(): boolean {
+    return this.#record !== undefined || this.#begun.length > 0
+  }
+
+  /** The records that end in a piece. */
+  split(piece: Buffer): Buffer[] {
+    const records: Buffer[] = []
+    let rest = piece
+    if (this.#record) {
+      const taken = rest.copy(this.#record, this.#filled)
+      this.#filled += taken
+      if (this.#filled < this.#record.length) return records
+      records.push(this.#record)
+      this.#record = undefined
+      rest = rest.subarray(taken)
+    } else if (this.#begun.length > 0) rest = Buffer.concat([this.#begun, rest])
+    let at = 0
+    while (rest.length - at >= LENGTH_BYTES) {
+      const length = this.#expectShort(rest.readUInt32BE(at), this.#count + records.length)
+      const start = at + LENGTH_BYTES
+      at = start + length
+      if (at <= rest.length) records.push(rest.subarray(start, at))
+      else {
+        this.#record = Buffer.allocUnsafe(length)
+        this.#filled = rest.copy(this.#record, 0, start)
+      }
+    }
+    this.#begun = rest.subarray(at)
+    this.#count += records.length
+    return records
+  }
+
+  #expectShort(length: number, record: number): number {
+    if (length > MAX_RECORD_BYTES) throw invalidBackup.recordTooLong(this.#path, record, length, MAX_RECORD_BYTES)
+    return length
+  }
 }

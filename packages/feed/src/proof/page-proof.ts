@@ -3,9 +3,7 @@ import { expectHash, HASH_LENGTH, type LedgerHasher } from '@ledger-state/proof'
 import { computeEventRoot, readEvents } from '@ledger-state/proof/transactions'
 import { atPlace, sourceFailed } from '../errors.js'
 import { readWriteSet } from '../wire/write-set.js'
-import { readTransactionRecord } from './transaction-record.js'
-import { SearchBudget } from './transaction-search.js'
-import { UndecodedKinds } from './undecoded-kinds.js'
+import { RecordReader } from './transaction-record.js'
 
 /**
  * A page of transactions as a node answers it: a list of items, each a u64 version and the bytes that `proveItem`
@@ -51,17 +49,16 @@ export function proveRestPage({ body, start, url, verify }: RestPage, hasher: Le
     const splits = new Uint32Array(2 * count)
     const leaves = new Uint8Array(HASH_LENGTH * count)
     const stateRoots = new Map<number, Uint8Array>()
-    const undecoded = new UndecodedKinds()
-    const budget = new SearchBudget()
+    const records = new RecordReader(hasher, false)
     for (let at = 0; at < count; at++, version++) {
       const found = reader.readU64()
       if (found !== version) throw sourceFailed.otherVersion(found)
-      const { leaf, stateRoot } = proveItem(reader, hasher, verify, splits, at, undecoded, budget)
+      const { leaf, stateRoot } = proveItem(reader, records, hasher, verify, splits, at)
       leaves.set(leaf, at * HASH_LENGTH)
       if (stateRoot) stateRoots.set(at, stateRoot)
     }
     reader.expectEnd()
-    return { splits, leaves, stateRoots, undecoded: undecoded.list }
+    return { splits, leaves, stateRoots, undecoded: records.undecoded }
   } catch (error) {
     throw isLedgerStateError(error) ? atPlace(error, `${url}, version ${version}`, 'source_failed') : error
   }
@@ -73,17 +70,14 @@ export function proveRestPage({ body, start, url, verify }: RestPage, hasher: Le
  */
 function proveItem(
   reader: ByteReader,
+  records: RecordReader,
   hasher: LedgerHasher,
   verify: boolean,
   splits: Uint32Array,
   at: number,
-  undecoded: UndecodedKinds,
-  budget: SearchBudget,
 ): { readonly leaf: Uint8Array; readonly stateRoot: Uint8Array | undefined } {
   const start = reader.offset
-  const record = readTransactionRecord(reader, hasher, false, budget)
-  const { transaction, info, infoBytes } = record
-  undecoded.add(record)
+  const { transaction, info, infoBytes } = records.read(reader)
   if (verify) expectHash('the event root', computeEventRoot(reader, hasher), info.eventRoot)
   else readEvents(reader)
   splits[2 * at] = start + transaction.length

@@ -18,9 +18,7 @@ import { invalidBackup, otherLedgerBefore } from '../errors.js'
 import { atFile, atRecord } from '../files/backup-place.js'
 import { readRecords } from '../files/record-file.js'
 import { readProof } from './proof-file.js'
-import { readTransactionRecord } from './transaction-record.js'
-import { SearchBudget } from './transaction-search.js'
-import { UndecodedKinds } from './undecoded-kinds.js'
+import { RecordReader } from './transaction-record.js'
 
 const TREE = 'TransactionAccumulator'
 /**
@@ -86,8 +84,7 @@ export async function proveTransactionChunk(
   const splits = new Uint32Array(2 * count)
   const leaves = new Uint8Array(HASH_LENGTH * count)
   const stateRoots = new Map<number, Uint8Array>()
-  const undecoded = new UndecodedKinds()
-  const budget = new SearchBudget()
+  const reader = new RecordReader(hasher, chunk.hasAuxiliary)
   let blockEnd: BlockEnd | undefined
   let at = 0
   for await (const records of readRecords(path)) {
@@ -95,7 +92,7 @@ export async function proveTransactionChunk(
       if (at === count) throw invalidBackup.surplusRecords(path, count)
       expectContinuity()
       const { stateRoot, infoBytes } = atRecord(path, at, firstVersion, () =>
-        proveRecord(bytes, hasher, chunk.hasAuxiliary, splits, at, undecoded, budget),
+        proveRecord(bytes, reader, hasher, splits, at),
       )
       hasher.hashInto('TransactionInfo', infoBytes, leaves, at * HASH_LENGTH)
       if (stateRoot) {
@@ -120,7 +117,8 @@ export async function proveTransactionChunk(
   const checkpoint = blockEnd && checkpointAt(blockEnd, hasher, leafAt, Number(lastVersion), proof)
   const frontierAfter = frontier.toBytes()
   const { ledger } = proof
-  return { splits, leaves, stateRoots, frontier: first, frontierAfter, ledger, checkpoint, undecoded: undecoded.list }
+  const { undecoded } = reader
+  return { splits, leaves, stateRoots, frontier: first, frontierAfter, ledger, checkpoint, undecoded }
 }
 
 /** The last version of a block. */
@@ -149,17 +147,13 @@ function checkpointAt(
  */
 function proveRecord(
   bytes: Uint8Array,
+  records: RecordReader,
   hasher: LedgerHasher,
-  hasAuxiliary: boolean,
   splits: Uint32Array,
   at: number,
-  undecoded: UndecodedKinds,
-  budget: SearchBudget,
 ): { readonly stateRoot: Uint8Array | undefined; readonly infoBytes: Uint8Array } {
   const reader = new ByteReader(bytes)
-  const record = readTransactionRecord(reader, hasher, hasAuxiliary, budget)
-  const { transaction, info, infoBytes } = record
-  undecoded.add(record)
+  const { transaction, info, infoBytes } = records.read(reader)
   expectHash('the event root', computeEventRoot(reader, hasher), info.eventRoot)
   splits[2 * at] = transaction.length
   splits[2 * at + 1] = reader.offset

@@ -3,6 +3,7 @@ import { type LedgerHasher, peekTransactionHash, readTransactionInfo, type Trans
 import { readAuxiliaryInfo, readTransaction, UnknownVariantError } from '@ledger-state/proof/transactions'
 import { transactionNotFound } from '../errors.js'
 import { SearchBudget, searchTransactionEnd } from './transaction-search.js'
+import { UndecodedKinds } from './undecoded-kinds.js'
 
 /** A Transaction and the TransactionInfo that commits to it, which precede events and write set in every raw source. */
 export interface TransactionRecord {
@@ -11,6 +12,32 @@ export interface TransactionRecord {
   readonly info: TransactionInfo
   /** Why the transaction could not be decoded, so that its end was searched for; undefined if it was decoded. */
   readonly undecoded: string | undefined
+}
+
+/** Reads the records of one file or answer. They share a budget of searches. */
+export class RecordReader {
+  readonly #hasher: LedgerHasher
+  readonly #hasAuxiliary: boolean
+  readonly #budget = new SearchBudget()
+  readonly #undecoded = new UndecodedKinds()
+
+  /** @param hasAuxiliary whether auxiliary info is between transaction and info (backup format V1) */
+  constructor(hasher: LedgerHasher, hasAuxiliary: boolean) {
+    this.#hasher = hasher
+    this.#hasAuxiliary = hasAuxiliary
+  }
+
+  /** Why transactions were not decoded; a few reasons at most. */
+  get undecoded(): readonly string[] {
+    return this.#undecoded.list
+  }
+
+  /** Reads a record up to its events, as `readTransactionRecord` does. */
+  read(reader: ByteReader): TransactionRecord {
+    const record = readTransactionRecord(reader, this.#hasher, this.#hasAuxiliary, this.#budget)
+    if (record.undecoded !== undefined) this.#undecoded.add(record.undecoded)
+    return record
+  }
 }
 
 const OTHER_FORM = 'another form than their variants have'

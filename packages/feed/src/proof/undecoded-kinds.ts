@@ -1,5 +1,3 @@
-import type { TransactionRecord } from './transaction-record.js'
-
 /** Most kinds that are told apart. */
 const MOST_KINDS = 16
 
@@ -11,7 +9,7 @@ export class UndecodedKinds {
     return [...this.#kinds]
   }
 
-  add({ undecoded }: TransactionRecord): void {
-    if (undecoded !== undefined && this.#kinds.size < MOST_KINDS) this.#kinds.add(undecoded)
+  add(kind: string): void {
+    if (this.#kinds.size < MOST_KINDS) this.#kinds.add(kind)
   }
 }

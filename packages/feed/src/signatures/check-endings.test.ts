@@ -1,7 +1,7 @@
 import { ByteReader } from '@ledger-state/core'
 import { computeWaypoint, LedgerHasher, readLedgerInfo } from '@ledger-state/proof'
 import { describe, expect, it } from 'vitest'
-import { madeEndings, signedLedgerInfo } from '../../testing/synthetic-epochs.ts'
+import { madeEndings, signedLedgerInfo, validatorsOf } from '../../testing/synthetic-epochs.ts'
 import { checkEndings } from './check-endings.js'
 
 const made = madeEndings(70)
@@ -29,5 +29,19 @@ describe('checkEndings', () => {
     })
     const gap = endings.filter((_, at) => at !== 40)
     await expect(checkEndings(gap, [waypointOf(0)])).rejects.toMatchObject({ fields: { epoch: 41n } })
+  })
+
+  it('holds few large epoch changes before it checks them', async () => {
+    const validators = validatorsOf(2)
+    // 60,000 validators that have one key: 6 MB.
+    const crowd = Array.from({ length: 60_000 }, () => validators[0]!)
+    const large = { ...made[1]!, nextEpoch: { epoch: 2n, validators: crowd } }
+    let taken = 0
+    function* source() {
+      yield endings[0]!
+      for (const bytes = signedLedgerInfo({ ...large, signers: [] }); ; taken++) yield bytes
+    }
+    await expect(checkEndings(source(), [waypointOf(0)])).rejects.toMatchObject({ code: 'untrusted' })
+    expect(taken).toBeLessThan(2)
   })
 })

@@ -1,6 +1,7 @@
 import { ByteReader } from '@ledger-state/core'
 import {
   computeWaypoint,
+  ENDING_BYTES_AT_ONCE,
   ENDINGS_AT_ONCE,
   EpochChangeVerifier,
   LedgerHasher,
@@ -47,14 +48,17 @@ export async function checkEndings(
     undefined,
   ]
   let batch: SignedLedgerInfo[] = []
+  let batchBytes = 0
   for await (const bytes of endings) {
     const info = readLedgerInfo(new ByteReader(bytes))
     count++
     first ??= info
     last = info
-    if (batch.push(info) < ENDINGS_AT_ONCE) continue
+    batchBytes += bytes.length
+    if (batch.push(info) < ENDINGS_AT_ONCE && batchBytes <= ENDING_BYTES_AT_ONCE) continue
     history.verify(batch)
     batch = []
+    batchBytes = 0
   }
   history.verify(batch)
   const epochs = first && last && ([first.epoch, last.epoch] as const)

@@ -23,9 +23,9 @@ export class SignatureVerifier {
     this.#options = options
   }
 
-  /** Whether the options name trusted waypoints, so that they are known before the chain id is. */
-  get isTold(): boolean {
-    return trustedWaypoints(this.#options, undefined, undefined).length > 0
+  /** Whether a waypoint is trusted. Options and a store can name one before the chain id is known. */
+  hasWaypoint(held: TrustedState | undefined, chainId: number | undefined): boolean {
+    return trustedWaypoints(this.#options, held, chainId).length > 0
   }
 
   /** Version of the earliest waypoint that is trusted; undefined if none is. */

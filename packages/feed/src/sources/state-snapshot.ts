@@ -137,7 +137,7 @@ class StateSignatures {
    * network.
    */
   async verifyEarly(): Promise<void> {
-    if (this.#verifier.isTold) this.#early ??= await this.#verify(undefined)
+    if (this.#verifier.hasWaypoint(undefined, undefined)) this.#early ??= await this.#verify(undefined)
   }
 
   /** Verifies the signatures of a state that was read, with the chain id that it has. */

@@ -8,11 +8,14 @@ import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { expectedTransaction, transactionOf } from '../../testing/expected-transaction.ts'
 import { type ExpectedVersion, SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '../../testing/synthetic-chain.ts'
+import { waypointHash } from '../../testing/synthetic-epochs.ts'
 import { openSource } from './open-source.js'
 import type { LedgerSource, LedgerVersion, Reading, SourceOptions } from './source.js'
 
 const chain = new SyntheticChain({ blocks: 40 })
 const LAST = Number(chain.latestVersion)
+/** Place of the hash of the writes in a TransactionInfo of a transaction that succeeded. */
+const STATE_CHANGE_HASH_AT = 10 + 2 * 32
 
 let folder: string
 let root: string
@@ -225,6 +228,37 @@ describe('a transaction backup', () => {
   ])('names the metadata line %s', async (text, message) => {
     writeFileSync(join(root, 'a.meta'), text)
     await expect(readAll()).rejects.toMatchObject({ code: 'invalid_backup', message: expect.stringMatching(message) })
+  })
+
+  it('refuses chunks that are not in the order of their versions', async () => {
+    writeBackup(chain, root, { chunk: 10, folder: 3, gzip: false })
+    const path = join(root, 'transaction_0-.ab12/transaction.manifest')
+    const manifest = JSON.parse(readFileSync(path, 'utf8')) as { chunks: unknown[] }
+    writeFileSync(path, JSON.stringify({ ...manifest, chunks: manifest.chunks.toReversed() }))
+    await expect(readAll()).rejects.toMatchObject({
+      code: 'invalid_backup',
+      message: expect.stringMatching(/"chunks"\[1\] begins at version 10, before the chunk in front of it, .* at 20$/),
+    })
+  })
+
+  it('checks the signatures of a chunk before it reads the writes, once it knows a waypoint', async () => {
+    const others = [{ secret: 5n, power: 1n }]
+    const forged = new SyntheticChain({
+      blocks: 40,
+      signers: others,
+      validatorsOf: (epoch) => (epoch === 0 ? [] : others),
+    })
+    const honest = new SyntheticChain({ blocks: 40, signers: true })
+    const [ending] = honest.endings()
+    const waypoint = `${ending!.version}:${waypointHash(ending!)}`
+    // Writes that strangers chose, and committed to: nothing can read them.
+    const writeSet = Uint8Array.of(9)
+    const info = Uint8Array.from(forged.records[0]!.info)
+    info.set(forged.hash('WriteSet', writeSet), STATE_CHANGE_HASH_AT)
+    forged.records[0] = { ...forged.records[0]!, info, writeSet }
+    writeBackup(forged, root)
+    await expect(readAll({ waypoints: [waypoint] })).rejects.toMatchObject({ code: 'untrusted' })
+    await expect(readAll({ unsigned: true })).rejects.toMatchObject({ code: 'invalid_backup' })
   })
 
   it('names its state snapshot if it has no transactions', async () => {

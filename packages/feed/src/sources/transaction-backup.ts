@@ -36,8 +36,7 @@ import {
   readChunkLedgerInfo,
   type TransactionChunk,
 } from '../proof/transaction-chunk-proof.js'
-import { infoStartAfter, readTransactionRecord } from '../proof/transaction-record.js'
-import { SearchBudget } from '../proof/transaction-search.js'
+import { infoStartAfter, RecordReader } from '../proof/transaction-record.js'
 import { readKeptTransaction } from '../wire/kept-transaction.js'
 import { LedgerClock } from '../wire/ledger-clock.js'
 import { signedChainId } from '../wire/signed-chain-id.js'
@@ -279,9 +278,18 @@ class TransactionBackup implements LedgerSource {
         this.#undecoded.add(chunk.path, proven.undecoded)
       }
       await this.#storage.keepTransactions?.(entry, chunk)
-      const budget = new SearchBudget()
+      const reader = new RecordReader(this.#hasher, chunk.hasAuxiliary)
       let at = 0
-      let isTrusted = proven === undefined
+      let isVerified = proven === undefined
+      const verify = async () => {
+        this.#trustedState = await this.#verifier.verify(
+          chunk.proofPath,
+          proven!.ledger,
+          from.trustedState,
+          this.#chainId,
+        )
+        isVerified = true
+      }
       for await (const records of readRecords(chunk.path)) {
         for (const record of records) {
           const index = at++
@@ -293,21 +301,14 @@ class TransactionBackup implements LedgerSource {
           if (version < (this.#next ?? from.version ?? 0n)) continue
           this.#position = `${chunk.path}, record ${index} (version ${version})`
           this.#first ??= version
+          // Strangers do not choose how much memory writes take: the signatures come first, once a waypoint is known.
+          if (!isVerified && this.#verifier.hasWaypoint(from.trustedState, this.#chainId)) await verify()
           const written = atRecord(chunk.path, index, chunk.firstVersion, () =>
-            this.#readWrites(record, index, proven, chunk.hasAuxiliary, budget),
+            this.#readWrites(record, index, proven, reader),
           )
           const block = clock.advance(version, written.writes, record)
           this.#chainId ??= clock.state.chainId ?? signedChainId(record.subarray(0, written.transactionLength))
-          if (!isTrusted) {
-            const { proofPath } = chunk
-            this.#trustedState = await this.#verifier.verify(
-              proofPath,
-              proven!.ledger,
-              from.trustedState,
-              this.#chainId,
-            )
-            isTrusted = true
-          }
+          if (!isVerified) await verify()
           this.#next = version + 1n
           yield this.#toVersion({ version, block, record, index, chunk, proven, ...written })
         }
@@ -356,13 +357,7 @@ class TransactionBackup implements LedgerSource {
     }
   }
 
-  #readWrites(
-    record: Buffer,
-    index: number,
-    proven: ProvenTransactions | undefined,
-    hasAuxiliary: boolean,
-    budget: SearchBudget,
-  ) {
+  #readWrites(record: Buffer, index: number, proven: ProvenTransactions | undefined, records: RecordReader) {
     const reader = new ByteReader(record)
     let transactionLength: number
     let stateRoot: Uint8Array | undefined
@@ -371,7 +366,7 @@ class TransactionBackup implements LedgerSource {
       transactionLength = proven.splits[2 * index]!
       reader.offset = proven.splits[2 * index + 1]!
     } else {
-      const { transaction, info, undecoded } = readTransactionRecord(reader, this.#hasher, hasAuxiliary, budget)
+      const { transaction, info, undecoded } = records.read(reader)
       if (undecoded !== undefined) this.#undecoded.add(this.#position, [undecoded])
       transactionLength = transaction.length
       stateRoot = info.stateRoot
@@ -482,8 +477,7 @@ class TransactionBackup implements LedgerSource {
     for (let entry = this.#entryFor(next, began); entry && next <= last; entry = this.#entryFor(next, began)) {
       const manifest = await readManifest(this.#storage, entry.manifest)
       const start = next
-      for (const member of manifest.list('chunks')) {
-        const firstVersion = member.version('first_version')
+      for (const { member, firstVersion } of chunksInOrder(manifest)) {
         // The manifest of a backup that was kept in part names more chunks than the backup has.
         if (member.version('last_version') < next || firstVersion > min(last, entry.lastVersion)) continue
         if (began && firstVersion > next) throw invalidBackup.missingVersions(member.place, next, firstVersion)
@@ -534,6 +528,20 @@ class TransactionBackup implements LedgerSource {
     await this.#verifier.close()
     await this.#storage.close()
   }
+}
+
+/**
+ * The chunks that a manifest lists.
+ * @throws `invalid_backup` if they are not in the order of their versions
+ */
+function chunksInOrder(manifest: ManifestMembers) {
+  const chunks = manifest.list('chunks').map((member) => ({ member, firstVersion: member.version('first_version') }))
+  for (const [at, { member, firstVersion }] of chunks.entries()) {
+    const before = chunks[at - 1]?.firstVersion
+    if (before !== undefined && firstVersion < before)
+      throw invalidBackup.chunksOutOfOrder(member.place, firstVersion, before)
+  }
+  return chunks
 }
 
 /** The parts of a record. */

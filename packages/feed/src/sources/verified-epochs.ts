@@ -1,6 +1,7 @@
 import { ByteReader, isLedgerStateError } from '@ledger-state/core'
 import {
   computeWaypoint,
+  ENDING_BYTES_AT_ONCE,
   ENDINGS_AT_ONCE,
   EpochChangeVerifier,
   type LedgerHasher,
@@ -186,14 +187,17 @@ export class VerifiedEpochs {
   /** Checks endings for as long as they are needed. */
   async *#verifying(isNeeded: (ending: PlacedEnding) => boolean): AsyncGenerator<VerifiedEpochChange> {
     let batch: PlacedEnding[] = []
+    let bytes = 0
     for (;;) {
       this.#ahead ??= (await this.#endings?.next())?.value ?? undefined
       if (!this.#ahead || !isNeeded(this.#ahead)) break
       batch.push(this.#ahead)
+      bytes += this.#ahead.bytes.length
       this.#ahead = undefined
-      if (batch.length === ENDINGS_AT_ONCE) {
+      if (batch.length === ENDINGS_AT_ONCE || bytes > ENDING_BYTES_AT_ONCE) {
         yield* this.#verify(batch)
         batch = []
+        bytes = 0
       }
     }
     yield* this.#verify(batch)

@@ -106,6 +106,21 @@ describe('a window of a backup', () => {
     }
   })
 
+  it('is refused if a file has the ends of epochs in another order than the epochs', async () => {
+    const root = join(folder, 'reversed')
+    cpSync(join(folder, 'e1'), root, { recursive: true })
+    for (const name of readdirSync(join(root, 'metadata')))
+      if (name.startsWith('epoch_ending')) rmSync(join(root, 'metadata', name))
+    for (const name of readdirSync(root))
+      if (name.startsWith('epoch_ending')) rmSync(join(root, name), { recursive: true })
+    writeEndings(root, endings.toReversed())
+    const wanted = window({ timeUsec: made[2]!.timestampUsec! })
+    await expect(readWindow(wanted, {}, root)).rejects.toMatchObject({
+      code: 'invalid_backup',
+      message: expect.stringMatching(/has the end of an epoch that is not after version \d+/),
+    })
+  })
+
   it('is the same in a folder', async () => {
     const wanted = window({ version: BigInt(NEWER) })
     expect(await readWindow(wanted, {}, join(folder, 'e1'))).toEqual(await readWindow(wanted))

@@ -3,10 +3,10 @@ import { visitWriteSet, type WriteOp } from '@ledger-state/proof/transactions'
 import { noteToAnnotation } from '@ledger-state/records'
 
 /**
- * Most writes of a write set that are read into memory. A chain writes about 8,000 in a transaction; a genesis that
- * takes a ledger over may write about 100,000.
+ * Most writes of a write set that are read into memory, about 900 bytes for each. A chain writes about 8,000 in a
+ * transaction; a genesis that takes a ledger over may write about 100,000.
  */
-const MAX_WRITES = 1_000_000
+const MAX_WRITES = 2 ** 18
 
 /**
  * Reads the writes of a write set: keys in database form, values as views of the reader's bytes, and annotations

@@ -8,6 +8,8 @@ import { readClaim, type SignedPower } from './validator-set.js'
 
 /** Number of epoch changes with signatures checked in one batch: larger batches save hardly anything. */
 export const ENDINGS_AT_ONCE = 64
+/** Bytes of epoch changes that are held for one batch. One of 150 validators has 16 kB. */
+export const ENDING_BYTES_AT_ONCE = 4 * 1024 * 1024
 
 /**
  * Most keys of claims checked together that no trusted set has. An ending of strangers may announce thousands of keys,
@@ -175,7 +177,7 @@ class ClaimBatch {
   /** Adds a claim of the validators of an epoch. Returns false if the batch has to be checked before. */
   add(claim: EpochClaim, { validators }: EpochState): boolean {
     if (this.claims.length > 0 && !this.#hasRoomFor(claim)) return false
-    this.#keys ??= new Set(validators.map(({ publicKey }) => bytesToHexDigits(publicKey)))
+    this.#keys ??= new Set(Array.from(validators, ({ publicKey }) => bytesToHexDigits(publicKey)))
     this.claims.push(claim)
     return true
   }
