@@ -1,3 +1,6 @@
-import { portableConfigWith } from '@ledger-state/testing/vitest-config'
+import { portableVitestConfig } from '@ledger-state/testing/vitest-config'
+import { defineConfig, mergeConfig } from 'vitest/config'
 
-export default portableConfigWith({ recordedAnswers: new URL('testing/record-answers.ts', import.meta.url) })
+export default defineConfig(async (run) =>
+  mergeConfig(await portableVitestConfig(run), { test: { globalSetup: 'testing/provide-answers.ts' } }),
+)

@@ -8,12 +8,6 @@ import type { ReadQuestion } from './question.js'
 import { readEndingsFrom } from './read-endings.js'
 import { verifyRead } from './verify-read.js'
 
-declare module 'vitest' {
-  interface ProvidedContext {
-    recordedAnswers: import('../testing/record-answers.ts').RecordedAnswers
-  }
-}
-
 const { version, waypoint, answers, modules, endings } = inject('recordedAnswers')
 
 const readProof = async (key: Uint8Array) => modules[bytesToHex(key)]

@@ -5,12 +5,6 @@ import { describe, expect, inject, it } from 'vitest'
 import { callNode, textToCall } from '../testing/node-reads.ts'
 import { rememberingBls } from '../testing/remembering-bls.ts'
 
-declare module 'vitest' {
-  interface ProvidedContext {
-    recordedAnswers: import('../testing/record-answers.ts').RecordedAnswers
-  }
-}
-
 const { calls, exchanges } = inject('recordedAnswers')
 const bls = rememberingBls()
 

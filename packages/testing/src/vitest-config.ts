@@ -1,11 +1,9 @@
-import { execFileSync } from 'node:child_process'
 import { accessSync, constants, globSync, readFileSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig, type ViteUserConfig } from 'vitest/config'
 import { sampleFiles } from './sample-files.ts'
 import { isSlowRun } from './slow-run.ts'
-import { SOURCE_OPTIONS } from './source-process.ts'
 import { testScale } from './test-scale.ts'
 
 /** Condition under which the packages of the workspace export their sources, so that tests never see a stale build. */
@@ -131,30 +129,8 @@ function project(name: Runtime, conditions: string[]) {
  * Configuration of a package that runs on any runtime: every test runs with the implementations for Node, and with the
  * portable ones. The slow run adds a browser. A `TEST_SCALE` below 1 leaves one of the first two out for each file.
  */
-export const portableVitestConfig = portableConfigWith({})
-
-/**
- * Same as `portableVitestConfig`, for tests that `inject` the JSON that a program printed before they ran: a browser
- * cannot run the program.
- */
-export function portableConfigWith(printed: Readonly<Record<string, URL>>) {
-  return defineConfig(async () => {
-    const ofNode = [project('node', CONDITIONS), project('portable', [PORTABLE_CONDITION, ...CONDITIONS])]
-    const ofBrowser = isSlowRun ? [await (await import('./browser-project.ts')).browserProject(BROWSER_CONDITIONS)] : []
-    const provide = Object.fromEntries(Object.entries(printed).map(([name, script]) => [name, printedBy(script)]))
-    const projects = [...ofNode, ...ofBrowser].map((one) => ({
-      ...one,
-      test: { ...one.test, ...provideAlso(one, provide) },
-    }))
-    return { test: { passWithNoTests: MAY_HAVE_NONE, projects } }
-  })
-}
-
-function provideAlso({ test }: { readonly test: object }, provide: object) {
-  return { provide: { ...('provide' in test ? (test.provide as object) : {}), ...provide } }
-}
-
-function printedBy(script: URL): unknown {
-  const words = [...SOURCE_OPTIONS, fileURLToPath(script)]
-  return JSON.parse(execFileSync(process.execPath, words, { encoding: 'utf8', maxBuffer: 2 ** 28 }))
-}
+export const portableVitestConfig = defineConfig(async () => {
+  const ofNode = [project('node', CONDITIONS), project('portable', [PORTABLE_CONDITION, ...CONDITIONS])]
+  const ofBrowser = isSlowRun ? [await (await import('./browser-project.ts')).browserProject(BROWSER_CONDITIONS)] : []
+  return { test: { passWithNoTests: MAY_HAVE_NONE, projects: [...ofNode, ...ofBrowser] } }
+})

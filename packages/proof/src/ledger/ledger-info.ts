@@ -1,11 +1,8 @@
 import { ADDRESS_LENGTH, type ByteReader, ByteWriter } from '@ledger-state/core'
 import { HASH_LENGTH } from '../hashes/hash-bytes.js'
-import { readBcsList } from '../wire/bcs-list.js'
 
-/** Most validators of an epoch: a signature's mask has up to 8 KiB. */
+/** Most validators of an epoch: the mask of a signature has up to 8 KiB. */
 const MOST_VALIDATORS = 65_536
-/** Bytes of a voting power. */
-const POWER_LENGTH = 8
 
 /** A validator of an epoch, as a ledger info names it. */
 export interface Validator {
@@ -15,16 +12,11 @@ export interface Validator {
   readonly votingPower: bigint
 }
 
-/** A list of validators, or an array of them. */
-export interface Validators extends Iterable<Validator> {
-  readonly length: number
-}
-
 /** The validators that sign the ledger infos of an epoch. */
 export interface EpochState {
   readonly epoch: bigint
   /** The validators, in the order of the bits of a signature's mask. */
-  readonly validators: Validators
+  readonly validators: readonly Validator[]
   /** BCS of the whole epoch state, as a waypoint commits to it. */
   readonly bytes: Uint8Array
 }
@@ -86,21 +78,14 @@ export function signedLedgerInfoToBytes({
 function readEpochState(reader: ByteReader): EpochState {
   const start = reader.offset
   const epoch = reader.readU64()
-  const validators = readBcsList(reader, readValidator, skipValidator)
-  if (validators.length > MOST_VALIDATORS) throw reader.fault(`more than ${MOST_VALIDATORS} validators`, start)
-  return { epoch, validators, bytes: reader.bytes.subarray(start, reader.offset) }
-}
-
-function readValidator(reader: ByteReader): Validator {
-  return {
-    address: reader.readBytes(ADDRESS_LENGTH),
-    publicKey: reader.readByteString(),
-    votingPower: reader.readU64(),
+  const validators: Validator[] = []
+  const count = reader.readLength()
+  if (count > MOST_VALIDATORS)
+    throw reader.fault(`${count} validators of an epoch; at most ${MOST_VALIDATORS} can sign`)
+  for (let rest = count; rest > 0; rest--) {
+    const address = reader.readBytes(ADDRESS_LENGTH)
+    const publicKey = reader.readByteString()
+    validators.push({ address, publicKey, votingPower: reader.readU64() })
   }
-}
-
-function skipValidator(reader: ByteReader): void {
-  reader.skip(ADDRESS_LENGTH)
-  reader.skip(reader.readLength())
-  reader.skip(POWER_LENGTH)
+  return { epoch, validators, bytes: reader.bytes.subarray(start, reader.offset) }
 }

@@ -177,7 +177,7 @@ class ClaimBatch {
   /** Adds a claim of the validators of an epoch. Returns false if the batch has to be checked before. */
   add(claim: EpochClaim, { validators }: EpochState): boolean {
     if (this.claims.length > 0 && !this.#hasRoomFor(claim)) return false
-    this.#keys ??= new Set(Array.from(validators, ({ publicKey }) => bytesToHexDigits(publicKey)))
+    this.#keys ??= new Set(validators.map(({ publicKey }) => bytesToHexDigits(publicKey)))
     this.claims.push(claim)
     return true
   }

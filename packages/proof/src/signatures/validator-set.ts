@@ -28,14 +28,13 @@ export function readClaim(info: SignedLedgerInfo, epoch: EpochState, seed: Uint8
   }
   let [total, signed] = [0n, 0n]
   const publicKeys: Uint8Array[] = []
-  let index = 0
-  for (const { publicKey, votingPower } of validators) {
+  for (const [index, { publicKey, votingPower }] of validators.entries()) {
     total += votingPower
-    if (!isSigner(info.signers, index++)) continue
+    if (!isSigner(info.signers, index)) continue
     signed += votingPower
     publicKeys.push(publicKey)
   }
-  for (; index < info.signers.length * 8; index++) {
+  for (let index = validators.length; index < info.signers.length * 8; index++) {
     if (isSigner(info.signers, index)) throw untrusted.unknownSigners(info.epoch, index, validators.length)
   }
   const needed = (2n * total) / 3n + 1n
