@@ -1,6 +1,8 @@
-export { answerText, isHtml } from './requests/failure-texts.js'
+export { ByteCollector } from './requests/byte-collector.js'
+export { answerText, isHtml, printable } from './requests/failure-texts.js'
 export { followNone, namedTarget, type RedirectRule, sameServerTarget } from './requests/redirects.js'
 export {
+  bodyOfAnswer,
   failureOf,
   type HttpAnswer,
   type HttpRequest,

@@ -119,6 +119,9 @@ export const sourceFailed = declareErrors('source_failed', {
     `${url} is a Ledger State node that keeps no transactions: follow its feed instead, with --replica-of and the address of its --serve-feed`,
   notBcs: (url: string, type: string, expected: string) =>
     `${url} answered ${type}: the node does not serve ${expected}`,
+  answerTooLong: (url: string, most: number) => `${url} answered more than ${most} bytes`,
+  surplusItems: (url: string, start: bigint, count: number, most: number) =>
+    `${url} answered ${count} transactions that begin with version ${start}; at most ${most} were asked for`,
   unexpectedStatus: (url: string, status: number, text: string) => `${url} answered ${status}: ${text}`,
   prunedByNode: (url: string, version: bigint, text: string) => [
     `${url}: the node has pruned version ${version}; use a backup or an archive node: ${text}`,

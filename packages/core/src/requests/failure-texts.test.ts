@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { answerText, fetchFailure, statusFailure } from './failure-texts.js'
 
 const typed = (type: string) => new Headers({ 'content-type': type })
@@ -48,6 +48,16 @@ it.each([
 ])('describes %j of %j as %s', (text, type, expected) => {
   expect(answerText(text, type === '' ? new Headers() : typed(type))).toBe(expected)
 })
+
+it.each(['['.repeat(2 ** 20), `[${'{},'.repeat(2 ** 20)}{}]`, `{"message":"a","b":[${'0,'.repeat(2 ** 20)}0]}`])(
+  'does not parse a long text, which would take many times its memory: %.9s',
+  (text) => {
+    const parse = vi.spyOn(JSON, 'parse')
+    expect(answerText(text, typed('application/json'))).toBe(`${text.length} characters of application/json`)
+    expect(parse).not.toHaveBeenCalled()
+    parse.mockRestore()
+  },
+)
 
 it('shortens the message of an error', () => {
   const text = JSON.stringify({ message: 'x'.repeat(100_000) })

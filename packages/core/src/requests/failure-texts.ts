@@ -11,6 +11,8 @@ const TUNNEL_REFUSED = /^Proxy response \((\d+)\)/
 /** Statuses of proxies in front of a server. 503 is also the status of a busy server. */
 const GATEWAY_STATUSES: readonly number[] = [502, 504]
 const MOST_MESSAGE = 200
+/** Most characters of an answer in which a message is looked for. To parse a text takes up to 50 times its memory. */
+const MOST_READ = 2 ** 18
 
 /** Parts of an answer that a text describes. */
 export interface DescribedAnswer {
@@ -73,7 +75,7 @@ export function isHtml(text: string, headers: Headers): boolean {
 }
 
 /** A stranger's text in one short line, without characters that a terminal or a log obeys. */
-function printable(text: string): string {
+export function printable(text: string): string {
   const line = text
     .slice(0, MOST_MESSAGE)
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ')
@@ -82,6 +84,7 @@ function printable(text: string): string {
 }
 
 function messageOf(text: string): string | undefined {
+  if (text.length > MOST_READ) return undefined
   const message = messageInJson(text) ?? messageInXml(text)
   return message === undefined ? undefined : printable(message)
 }

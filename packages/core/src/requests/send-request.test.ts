@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type HttpAnswer, sendRequest, textOfAnswer } from './send-request.js'
+import { bodyOfAnswer, type HttpAnswer, sendRequest, textOfAnswer } from './send-request.js'
 
 let server: Server | undefined
 afterEach(() => {
@@ -66,5 +66,21 @@ describe('sendRequest', () => {
       const why = 'why' in answer ? answer.why : await textOfAnswer(answer, 100).catch((error: Error) => error.message)
       expect(why).toBe('nothing came for 0.2 s')
     }
+  })
+
+  it('ends the reading of an answer that comes byte by byte without end, unless it is a live one', async () => {
+    let status = 200
+    const url = await serve((_, response) => {
+      response.writeHead(status)
+      const timer = setInterval(() => response.write('a'), 10)
+      response.on('close', () => clearInterval(timer))
+    })
+    const slow = (await sendRequest(url, { silenceMs: 200 })) as HttpAnswer
+    await expect(bodyOfAnswer(slow, 1_000)).rejects.toThrow(/^the answer comes too slowly: \d+ bytes a second$/)
+    status = 503
+    expect(await sendRequest(url, { silenceMs: 200 })).toMatchObject({ why: 'status 503' })
+    status = 200
+    const live = (await sendRequest(url, { silenceMs: 200, isLive: true })) as HttpAnswer
+    expect(await textOfAnswer(live, 40)).toBe('a'.repeat(40))
   })
 })

@@ -1,12 +1,18 @@
-import { Buffer } from 'node:buffer'
+import type { Buffer } from 'node:buffer'
 import { isLedgerStateError } from '../error.js'
 import { parseRetryAfter } from '../retry-after.js'
+import { ByteCollector } from './byte-collector.js'
 import { fetchFailure, isCertificateFault, isUnreachable, statusFailure } from './failure-texts.js'
 import { isRedirect, type RedirectRule, refusedRedirect, sameServerTarget } from './redirects.js'
 
 const MOST_REDIRECTS = 5
 /** Time for which a server may send nothing before a request counts as failed. */
 const SILENCE_MS = 30_000
+/**
+ * Fewest bytes a second of a body while its reader waits for it. On the narrowest link that a node can use, 1 Mbit/s, 32
+ * answers at a time still have four times as much each.
+ */
+const LEAST_RATE = 1_024
 const LONGEST_RETRY_AFTER_MS = 300_000
 /** Bytes of an answer that are read for the text of a failure. */
 const MOST_FAILURE_BYTES = 64 * 1024
@@ -29,6 +35,8 @@ export interface HttpRequest {
   readonly signal?: AbortSignal | undefined
   /** How long the server may send nothing, in milliseconds; 30,000 by default. */
   readonly silenceMs?: number | undefined
+  /** Whether the body is sent as things happen, so that a slow one is no fault. */
+  readonly isLive?: boolean | undefined
   /** Decides which redirects are followed: by default those on the same server. */
   readonly redirectTarget?: RedirectRule | undefined
   /** Whether answers of a server that is too busy or fails are returned like any other. */
@@ -62,7 +70,7 @@ export interface HttpAnswer {
 /**
  * Makes one request, and follows redirects by the one rule (`redirects.ts`). All programs on Node.js ask through it, so
  * the same failure has the same text everywhere, and no request waits forever.
- * @returns a failure if the server is not reached, sends nothing, is too busy or fails (408, 429, 5xx), if its
+ * @returns a failure if the server is not reached, sends nothing for some time, is too busy or fails (408, 429, 5xx), if its
  *   certificate is not trusted, or if it leads to another server
  * @throws a `LedgerStateError` of `sign`
  */
@@ -103,7 +111,7 @@ async function sendOnce(url: string, method: string, init: HttpRequest): Promise
       url,
       status,
       headers,
-      pieces: () => piecesOf(response, silenceMs, cut),
+      pieces: () => piecesOf(response, silenceMs, init.isLive === true, cut),
       drop: async () => await response.body?.cancel(),
     }
     if (init.passesFailures) return answer
@@ -118,14 +126,27 @@ async function sendOnce(url: string, method: string, init: HttpRequest): Promise
 
 /** The body of an answer as a text, at most its first `most` bytes. */
 export async function textOfAnswer(answer: HttpAnswer, most: number): Promise<string> {
-  const pieces: Uint8Array[] = []
-  let length = 0
+  const collected = new ByteCollector(most)
   for await (const piece of answer.pieces()) {
-    pieces.push(piece)
-    length += piece.length
-    if (length > most) break
+    if (collected.add(piece)) continue
+    collected.add(piece.subarray(0, most - collected.length))
+    break
   }
-  return Buffer.concat(pieces).subarray(0, most).toString('utf8')
+  return collected.take().toString('utf8')
+}
+
+/** The whole body of an answer; undefined if it has more than `most` bytes. */
+export async function bodyOfAnswer(
+  answer: HttpAnswer,
+  most: number,
+  onBytes: (bytes: number) => void = () => {},
+): Promise<Buffer | undefined> {
+  const collected = new ByteCollector(most)
+  for await (const piece of answer.pieces()) {
+    onBytes(piece.length)
+    if (!collected.add(piece)) return undefined
+  }
+  return collected.take()
 }
 
 /** Turns the error of reading a body into a reason to ask again. */
@@ -139,16 +160,18 @@ function retryAfterOf(headers: Headers): number {
 }
 
 /**
- * Bytes of a body as they come. Only the wait for the server counts as silence, not the time that the reader takes for
- * a piece.
+ * Bytes of a body as they come. Only the wait for the server counts as silence and for its rate, not the time that the
+ * reader takes for a piece.
  */
 async function* piecesOf(
   response: Response,
   silenceMs: number,
+  isLive: boolean,
   cut: AbortController,
 ): AsyncGenerator<Uint8Array, void> {
   const reader = response.body?.getReader()
   if (!reader) return
+  const rate = new BodyRate(silenceMs, isLive)
   let isWaiting = false
   let isEnd = false
   const timer = setTimeout(() => isWaiting && cutSilent(cut, silenceMs), silenceMs)
@@ -156,14 +179,41 @@ async function* piecesOf(
     while (!isEnd) {
       isWaiting = true
       timer.refresh()
+      const began = performance.now()
       const { done, value } = await reader.read()
       isWaiting = false
       isEnd = done
-      if (value) yield value
+      if (!value) continue
+      rate.count(value.length, performance.now() - began)
+      yield value
     }
   } finally {
     clearTimeout(timer)
     if (!isEnd) cut.abort()
+  }
+}
+
+/** Refuses a body that comes so slowly that it may never end. */
+class BodyRate {
+  readonly #windowMs: number
+  readonly #isLive: boolean
+  #windowBytes = 0
+  #waitedMs = 0
+
+  /** @param windowMs time of waiting over which the rate counts */
+  constructor(windowMs: number, isLive: boolean) {
+    this.#windowMs = windowMs
+    this.#isLive = isLive
+  }
+
+  count(bytes: number, waitedMs: number): void {
+    this.#windowBytes += bytes
+    this.#waitedMs += waitedMs
+    if (this.#waitedMs < this.#windowMs || this.#isLive) return
+    const bytesPerSecond = Math.round((1_000 * this.#windowBytes) / this.#waitedMs)
+    if (bytesPerSecond < LEAST_RATE) throw new Error(`the answer comes too slowly: ${bytesPerSecond} bytes a second`)
+    this.#windowBytes = 0
+    this.#waitedMs = 0
   }
 }
 

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import * as zlib from 'node:zlib'
 import { isLedgerStateError } from '@ledger-state/core'
+import { ByteCollector } from '@ledger-state/core/requests'
 import { cannotReadToEnd, invalidArgument, invalidBackup } from '../errors.js'
 import { type ByteSource, PIECE_BYTES, regularFile } from './regular-file.js'
 
@@ -144,12 +145,7 @@ export async function gatherContent(content: AsyncIterable<Buffer>, place: strin
 
 /** All bytes of a content; undefined if there are more than `most`. */
 export async function gatherUpTo(content: AsyncIterable<Buffer>, most: number): Promise<Buffer | undefined> {
-  const pieces: Buffer[] = []
-  let length = 0
-  for await (const piece of content) {
-    length += piece.length
-    if (length > most) return undefined
-    pieces.push(piece)
-  }
-  return Buffer.concat(pieces)
+  const collected = new ByteCollector(most)
+  for await (const piece of content) if (!collected.add(piece)) return undefined
+  return collected.take()
 }

@@ -1,4 +1,5 @@
-import { Buffer } from 'node:buffer'
+import type { Buffer } from 'node:buffer'
+import { ByteCollector } from '@ledger-state/core/requests'
 
 const LINE_END = 10
 
@@ -11,27 +12,23 @@ export async function* readLines(
   maxBytes: number,
   tooLong: () => Error,
 ): AsyncGenerator<string, void> {
-  let pieces: Buffer[] = []
-  let pending = 0
+  const line = new ByteCollector(maxBytes)
+  let isBegun = false
+  const add = (part: Buffer) => {
+    if (!line.add(part)) throw tooLong()
+    isBegun = true
+  }
   for await (const piece of content) {
     let start = 0
     for (let end = piece.indexOf(LINE_END); end >= 0; end = piece.indexOf(LINE_END, start)) {
-      pieces.push(piece.subarray(start, end))
-      yield joinLine(pieces)
-      pieces = []
-      pending = 0
+      add(piece.subarray(start, end))
+      yield line.take().toString('utf8')
+      isBegun = false
       start = end + 1
     }
-    if (start === piece.length) continue
-    pieces.push(piece.subarray(start))
-    pending += piece.length - start
-    if (pending > maxBytes) throw tooLong()
+    if (start < piece.length) add(piece.subarray(start))
   }
-  if (pieces.length > 0) yield joinLine(pieces)
-}
-
-function joinLine(pieces: readonly Buffer[]): string {
-  return (pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)).toString('utf8')
+  if (isBegun) yield line.take().toString('utf8')
 }
 
 /** The lines of a text, without their ends. A text of many short lines takes no more memory than itself. */

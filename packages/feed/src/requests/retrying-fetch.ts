@@ -1,6 +1,6 @@
-import { Buffer } from 'node:buffer'
+import type { Buffer } from 'node:buffer'
 import { Backoff, type LedgerStateError, pauseFor } from '@ledger-state/core'
-import { failureOf, followNone, type HttpAnswer, type RequestFailure, sendRequest } from '@ledger-state/core/requests'
+import { bodyOfAnswer, failureOf, followNone, type RequestFailure, sendRequest } from '@ledger-state/core/requests'
 import { requestRefused, sourceFailed } from '../errors.js'
 import { FETCH_ENCODINGS } from './fetch-encodings.js'
 
@@ -8,8 +8,8 @@ const REQUEST_TIMEOUT_MS = 30_000
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 30_000
 
-/** Most bytes of an answer. One of 10 MB holds 100 transactions with all they write. */
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024
+/** Most bytes of a description: an index has some hundreds. */
+const MOST_DESCRIPTION_BYTES = 1024 * 1024
 
 /** Advice for a server that answers wrongly again and again. */
 const IF_IT_LASTS = '; if it lasts, use another node'
@@ -26,6 +26,12 @@ export interface FetchOptions {
   readonly unusableAnswers: number
   /** Pause after the first failure, 250 ms by default; each further failure doubles it, up to 30 s. */
   readonly firstPauseMs?: number | undefined
+  /** Most bytes of an answer, 1 MiB by default. */
+  readonly mostBytes?: number | undefined
+  /** Whether a longer answer may fit when it is asked for again, as the next URL asks for less. */
+  readonly asksForLess?: boolean | undefined
+  /** Called with the number of bytes of each piece of an answer. */
+  readonly onBytes?: ((bytes: number) => void) | undefined
   readonly onNotice: (message: string) => void
 }
 
@@ -62,9 +68,10 @@ export async function fetchRetrying<T>(
     if ('value' in failure) return failure.value
     if (signal?.aborted) return undefined
     if (failure.unusable && (++unusable >= unusableAnswers || attempt >= attempts)) throw failure.unusable
-    // A certificate or a redirect that is refused ends the attempts, unless the caller waits without end: only then may
+    // A certificate or a redirect that is refused, or an answer that is always too long, ends the attempts, unless the caller waits without end: only then may
     // it be mended meanwhile.
-    if (failure.isFinal && attempts !== Number.POSITIVE_INFINITY) throw requestRefused(url, failure.why, failure.status)
+    if (failure.isFinal && attempts !== Number.POSITIVE_INFINITY)
+      throw failure.unusable ?? requestRefused(url, failure.why, failure.status)
     const isAbsent = failure.isUnreachable && attempt === 1
     if (isAbsent && attempts !== Number.POSITIVE_INFINITY) throw sourceFailed.unreachable(url, failure.why)
     if (attempt >= attempts) throw sourceFailed.requestsFailed(url, attempt, failure.why)
@@ -103,7 +110,8 @@ async function fetchOnce<T>(
   return { why: reading.unusable.message, retryAfterMs: 0, unusable: reading.unusable }
 }
 
-async function request(url: string, { accept, headers: more, signal }: FetchOptions): Promise<FetchAnswer | Failure> {
+async function request(url: string, options: FetchOptions): Promise<FetchAnswer | Failure> {
+  const { accept, headers: more, signal, mostBytes = MOST_DESCRIPTION_BYTES, asksForLess, onBytes } = options
   const limits = [AbortSignal.timeout(REQUEST_TIMEOUT_MS), ...(signal ? [signal] : [])]
   const began = performance.now()
   const answer = await sendRequest(url, {
@@ -113,20 +121,16 @@ async function request(url: string, { accept, headers: more, signal }: FetchOpti
   })
   if ('why' in answer) return answer
   try {
-    const body = await readBody(answer)
+    const body = await bodyOfAnswer(answer, mostBytes, onBytes)
+    if (!body) return tooLong(url, mostBytes, asksForLess)
     return { status: answer.status, headers: answer.headers, body, milliseconds: performance.now() - began }
   } catch (error) {
     return failureOf(error)
   }
 }
 
-async function readBody(answer: HttpAnswer): Promise<Buffer> {
-  const pieces: Uint8Array[] = []
-  let length = 0
-  for await (const piece of answer.pieces()) {
-    pieces.push(piece)
-    length += piece.length
-    if (length > MAX_ANSWER_BYTES) throw new Error(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`)
-  }
-  return Buffer.concat(pieces)
+function tooLong(url: string, mostBytes: number, asksForLess = false): Failure {
+  if (asksForLess) return { why: `the answer is longer than ${mostBytes} bytes`, retryAfterMs: 0 }
+  const unusable = sourceFailed.answerTooLong(url, mostBytes)
+  return { why: unusable.message, retryAfterMs: 0, isFinal: true, unusable }
 }

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { isLedgerStateError } from '@ledger-state/core'
-import { answerText, failureOf, type RequestFailure } from '@ledger-state/core/requests'
+import { answerText, bodyOfAnswer, failureOf, type RequestFailure } from '@ledger-state/core/requests'
 import { type BucketRequestOptions, BucketRequests } from '../buckets/bucket-requests.js'
 import { serviceRefused, sourceFailed } from '../errors.js'
 import { RecordCount } from './record-count.js'
@@ -127,22 +127,16 @@ export class ServiceRequests {
   ): Promise<{ readonly body: Buffer } | (RequestFailure & { readonly isCut?: boolean })> {
     const answer = await this.#requests.ask(url, {})
     if ('why' in answer) return answer
-    const pieces: Uint8Array[] = []
-    let length = 0
+    let body: Buffer | undefined
     try {
-      for await (const piece of answer.pieces()) {
-        pieces.push(piece)
-        length += piece.length
-        if (length > MOST_SMALL_BYTES) throw sourceFailed.serviceTooLong(url, MOST_SMALL_BYTES)
-      }
+      body = await bodyOfAnswer(answer, MOST_SMALL_BYTES)
     } catch (error) {
-      if (isLedgerStateError(error)) throw error
       return { ...failureOf(error), isCut: true }
     }
-    const body = Buffer.concat(pieces)
+    if (!body) throw sourceFailed.serviceTooLong(url, MOST_SMALL_BYTES)
     if (answer.status !== 200)
-      throw serviceRefused(url, answer.status, answerText(body.subarray(0, 65_536).toString(), answer.headers))
-    this.fetchedBytes += length
+      throw serviceRefused(url, answer.status, answerText(body.toString('utf8'), answer.headers))
+    this.fetchedBytes += body.length
     return { body }
   }
 }

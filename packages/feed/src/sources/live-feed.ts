@@ -23,6 +23,7 @@ import { type FeedHead, parseFeedHead } from '../wire/feed-head.js'
 import {
   type FeedRow,
   type FeedStart,
+  isChainId,
   MAX_FEED_LINE_BYTES,
   parseFeedHeader,
   parseFeedLine,
@@ -57,7 +58,7 @@ export interface FeedIndex {
  */
 export function parseFeedIndex(index: unknown): FeedIndex | undefined {
   const { format, chain_id: chainId, oldest_version: oldest, latest_version: latest, slice } = (index ?? {}) as FeedRow
-  const isIndex = format === 'ledger-feed' && typeof chainId === 'number' && isVersion(oldest) && isVersion(latest)
+  const isIndex = format === 'ledger-feed' && isChainId(chainId) && isVersion(oldest) && isVersion(latest)
   if (!isIndex || (slice !== undefined && !isDigest(slice))) return undefined
   const window = { chainId, oldestVersion: BigInt(oldest), latestVersion: BigInt(latest) }
   return slice === undefined ? window : { ...window, slice: hexToBytes(slice) }
@@ -183,6 +184,7 @@ export class LiveFeed implements LedgerSource {
       ...(this.#headers && { redirectTarget: followNone }),
       signal: ended,
       silenceMs: SILENCE_MS,
+      isLive: true,
     })
     if ('why' in response) throw this.#failureOf(response)
     if (response.status !== 200) throw await this.#errorOf(url, response)

@@ -7,6 +7,8 @@ import { openRestNode } from './rest-node.js'
 import type { LedgerSource, SourceOptions } from './source.js'
 
 const ATTEMPTS = 8
+/** Most bytes of the answer of a URL. The first page of a bucket's listing has up to 1,000 names. */
+const MOST_BYTES = 4 * 1024 * 1024
 
 /**
  * Opens the source at a URL: a bucket with a backup, the live feed of another store, or else the REST API of a node.
@@ -16,7 +18,8 @@ export async function openRemote(location: string, options: SourceOptions): Prom
   const url = toRemoteUrl(location)
   const { onNotice = () => {}, headers, signal } = options
   const attempts = options.follow === true ? Number.POSITIVE_INFINITY : ATTEMPTS
-  const request = { accept: 'application/json', headers, signal, attempts, unusableAnswers: 1, onNotice }
+  const bounds = { attempts, unusableAnswers: 1, mostBytes: MOST_BYTES }
+  const request = { accept: 'application/json', headers, signal, onNotice, ...bounds }
   const answer = await fetchRetrying(
     () => url,
     request,

@@ -56,6 +56,21 @@ async function takeLate({ open, queue }: ReturnType<typeof openRequests>, start:
 }
 
 describe('the queue of pages', () => {
+  it('gives up requests ahead whose answers are longer than those before, but one', async () => {
+    const latest = 100_000n
+    const requests = openRequests(latest, 100)
+    let start = 0n
+    for (let page = 0; page < 12; page++) start = (await takeLate(requests, start, latest)).at(-1)!.version
+    const taken = requests.queue.take(start, latest)
+    const asked = requests.open.map(({ request }) => request)
+    expect(asked.length).toBeGreaterThan(4)
+    for (const { onBytes } of asked) onBytes(40 * 1024 * 1024)
+    expect(requests.open.map(({ request }) => request)).toEqual(asked.filter((_, at) => at < 2))
+    requests.open[0]!.answer()
+    const next = (await taken).at(-1)!.version
+    expect((await takeLate(requests, next, latest)).at(-1)!.version).toBeGreaterThan(next)
+  })
+
   it('gives every version once, besides the first of each page, whatever the node gives', async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -26,6 +26,8 @@ export interface PageRequest {
   readonly signal: AbortSignal
   /** Called when the answer has come, before it is proven, with its bytes and the time that it took. */
   onAnswer(bytes: number, milliseconds: number): void
+  /** Called with the number of bytes of each piece of the answer. */
+  onBytes(bytes: number): void
   /** Called when the request has failed and is about to be repeated. Returns the limit to ask for then. */
   onFailure(): number
 }
@@ -42,6 +44,8 @@ interface PageAhead {
   items: Promise<readonly RestItem[]>
   /** Size and time of the answer, once it has come, proven or not. */
   answer: { readonly bytes: number; readonly milliseconds: number } | undefined
+  /** Bytes of the answer that have come. */
+  received: number
   /** Whether its items can be taken. */
   isReady: boolean
 }
@@ -99,6 +103,16 @@ export class PageQueue {
     for (const { cancel } of this.#pages.splice(place)) cancel.abort()
   }
 
+  /** Gives up the last requests if more bytes come than pages had before. One page ahead is always requested. */
+  #boundBytes(): void {
+    let bytes = this.#pages.reduce((sum, { received }, place) => sum + (place > 0 ? received : 0), 0)
+    for (let place = this.#pages.length - 1; place > 1 && bytes > MAX_BYTES_AHEAD; place--) {
+      bytes -= this.#pages[place]!.received
+      this.#cancelFrom(place)
+      this.#depth = place
+    }
+  }
+
   /** Whether answers wait for their proofs, so that more requests would bring nothing sooner. */
   get #isProverBusy(): boolean {
     return this.#pages.filter(({ answer, isReady }) => answer && !isReady).length > 1
@@ -108,7 +122,7 @@ export class PageQueue {
     const cancel = new AbortController()
     const limit = this.#limit
     const signal = AbortSignal.any([this.#signal, cancel.signal])
-    const page: PageAhead = { start, limit, cancel, items: NO_ITEMS, answer: undefined, isReady: false }
+    const page: PageAhead = { start, limit, cancel, items: NO_ITEMS, answer: undefined, received: 0, isReady: false }
     this.#pages.push(page)
     page.items = this.#request({
       start,
@@ -116,6 +130,10 @@ export class PageQueue {
       signal,
       onAnswer: (bytes, milliseconds) => {
         page.answer = { bytes, milliseconds }
+      },
+      onBytes: (bytes) => {
+        page.received += bytes
+        this.#boundBytes()
       },
       onFailure: () => this.#slowDown(page),
     })
@@ -133,6 +151,7 @@ export class PageQueue {
     const place = this.#pages.indexOf(page)
     if (place >= 0) this.#cancelFrom(place + 1)
     this.#depth = 1
+    page.received = 0
     page.limit = Math.max(MIN_PAGE_VERSIONS, page.limit >> 1)
     this.#limit = page.limit
     return page.limit

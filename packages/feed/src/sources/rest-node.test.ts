@@ -223,6 +223,11 @@ describe('a broken answer', () => {
       Buffer.from(restPage(chain, 1, 50)).subarray(0, -9),
       /version 50: unexpected end/,
     ],
+    [
+      'more transactions than were asked for',
+      Buffer.from(restPage(chain, 1, 101)),
+      /answered 101 transactions that begin with version 1; at most 100 were asked for/,
+    ],
   ]
 
   it.each(BROKEN)('with %s is asked for again', async (_, page, message) => {
@@ -264,6 +269,25 @@ describe('a broken answer', () => {
     expect(plain(versions)).toEqual(plain(chain.expected))
     expect(notices.length).toBe(8)
   })
+})
+
+it.each([4.5, -1, 256, 1e308])('an index with the chain id %d is that of no node', async (chainId) => {
+  node.faults.push(answerWith('application/json', JSON.stringify({ chain_id: chainId, ledger_version: '1' })))
+  await expect(open()).rejects.toMatchObject({ code: 'source_failed', message: /is not the API of a node/ })
+})
+
+it('a long index is refused at once, unparsed', async () => {
+  node.faults.push(answerWith('application/json', '['.repeat(2 ** 20 + 1)))
+  const message = `${node.url} answered more than 1048576 bytes`
+  await expect(open()).rejects.toMatchObject({ code: 'source_failed', message })
+})
+
+it('a content type of a stranger is shown in one short line', async () => {
+  node.faults.push(answerIndex, answerWith(`text/plain;\u009b31m${'x'.repeat(1_000)}`, 'x'))
+  const error = await read().catch((error: Error) => error)
+  expect((error as Error).message).toMatch(
+    / answered text\/plain;\S* 31mx+… \(\d+ characters\): the node does not serve/,
+  )
 })
 
 describe('a fork', () => {

@@ -1,15 +1,16 @@
 import { Buffer } from 'node:buffer'
 import { clip, isLedgerStateError, type LedgerStateError, parseU64, pauseFor } from '@ledger-state/core'
-import { answerText, isHtml } from '@ledger-state/core/requests'
+import { answerText, isHtml, printable } from '@ledger-state/core/requests'
 import { AccumulatorFrontier, LedgerHasher } from '@ledger-state/proof'
 import { nodeOnFork, otherChain, sourceFailed } from '../errors.js'
 import { createProver, type Prover } from '../proof/prover.js'
 import { toRemoteUrl, tryJson } from '../requests/remote-url.js'
 import { type AnswerReading, type FetchAnswer, type FetchOptions, fetchRetrying } from '../requests/retrying-fetch.js'
+import { isChainId } from '../wire/feed-line.js'
 import { LedgerClock } from '../wire/ledger-clock.js'
 import { FailureStreak, isOfOtherLedger } from './failure-streak.js'
 import { PageQueue, type PageRequest } from './page-queue.js'
-import { isSameItem, type RestItem, readRestPage } from './rest-page.js'
+import { countItems, isSameItem, type RestItem, readRestPage } from './rest-page.js'
 import type { LedgerSource, LedgerVersion, Reading, SourceOptions } from './source.js'
 import { UndecodedNotices } from './undecoded-notices.js'
 
@@ -21,6 +22,8 @@ const POLL_INTERVAL_MS = 500
 /** Attempts before the error of a node that is not followed is thrown. */
 const ATTEMPTS = 8
 const UNUSABLE_ANSWERS = 3
+/** Most bytes of a page. One of 10 MB holds 100 transactions with all they write. */
+const MOST_PAGE_BYTES = 64 * 1024 * 1024
 
 /** Pauses; tests make them shorter. */
 export interface RestNodeTiming {
@@ -45,6 +48,12 @@ export async function openRestNode(
   if (index) node.takeIndex(index)
   else await node.readIndex()
   return node
+}
+
+/** A page that was asked for: its first version, and the most versions. */
+interface AskedPage {
+  readonly start: bigint
+  readonly limit: number
 }
 
 class RestNode implements LedgerSource {
@@ -121,7 +130,7 @@ class RestNode implements LedgerSource {
     const text = body.toString('utf8')
     const index: unknown = status === 200 ? tryJson(text) : undefined
     const { chain_id: chainId, ledger_version: version } = (index ?? {}) as Record<string, unknown>
-    if (typeof chainId !== 'number' || typeof version !== 'string' || !DECIMAL.test(version))
+    if (!isChainId(chainId) || typeof version !== 'string' || !DECIMAL.test(version))
       throw sourceFailed.notANode(this.#url, status, isHtml(text, headers), answerText(text, headers))
     this.chainId = chainId
     this.#ledgerVersion = parseU64(version)
@@ -249,26 +258,28 @@ class RestNode implements LedgerSource {
   }
 
   /** Requests a page. Returns no items if the node has nothing there yet, or reading was stopped. */
-  async #readPage({ start, limit, signal, onAnswer, onFailure }: PageRequest): Promise<readonly RestItem[]> {
+  async #readPage({ start, limit, signal, onAnswer, onBytes, onFailure }: PageRequest): Promise<readonly RestItem[]> {
     let most = limit
     const urlNow = () => `${this.#url}/transactions?start=${start}&limit=${most}`
     const onFailureNow = () => {
       most = onFailure()
     }
-    const items = await this.#get(urlNow, BCS, signal, onFailureNow, (answer) => {
+    const read = (answer: FetchAnswer) => {
       onAnswer(answer.body.length, answer.milliseconds)
-      return this.#readPageAnswer(answer, start, urlNow())
-    })
-    return items ?? []
+      return this.#readPageAnswer(answer, { start, limit }, urlNow())
+    }
+    const bounds = { mostBytes: MOST_PAGE_BYTES, asksForLess: true, onBytes }
+    return (await this.#get(urlNow, BCS, signal, onFailureNow, read, bounds)) ?? []
   }
 
-  async #readPageAnswer(answer: FetchAnswer, start: bigint, url: string): Promise<AnswerReading<RestItem[]>> {
+  async #readPageAnswer(answer: FetchAnswer, asked: AskedPage, url: string): Promise<AnswerReading<RestItem[]>> {
+    const { start } = asked
     const { status, headers, body } = answer
     const text = () => answerText(body.toString('utf8'), headers)
     this.#noteHeaders(headers)
     if (status === 410) throw sourceFailed.prunedByNode(this.#url, start, text())
-    const type = headers.get('content-type') ?? 'nothing'
-    if (status === 200 && type.trimStart().toLowerCase().startsWith(BCS)) return await this.#readBcs(body, start, url)
+    const type = printable(headers.get('content-type') ?? 'nothing')
+    if (status === 200 && type.toLowerCase().startsWith(BCS)) return await this.#readBcs(body, asked, url)
     if (status === 404 && isErrorOfNode(body)) return { value: [] }
     const error =
       status === 200 ? sourceFailed.notBcs(url, type, BCS) : sourceFailed.unexpectedStatus(url, status, text())
@@ -292,9 +303,11 @@ class RestNode implements LedgerSource {
     return (info as { readonly software?: unknown } | null | undefined)?.software === 'ledger-state'
   }
 
-  async #readBcs(body: Buffer, start: bigint, url: string): Promise<AnswerReading<RestItem[]>> {
+  async #readBcs(body: Buffer, { start, limit }: AskedPage, url: string): Promise<AnswerReading<RestItem[]>> {
     const page = { body, start, url, verify: this.#verify }
     try {
+      const count = countItems(page)
+      if (count > limit) return { unusable: sourceFailed.surplusItems(url, start, count, limit) }
       const proven = await this.#prover.provePage(page)
       const items = readRestPage(page, proven)
       this.#undecoded.add(url, proven.undecoded)
@@ -323,6 +336,7 @@ class RestNode implements LedgerSource {
     signal: AbortSignal,
     onFailure: () => void,
     read: (answer: FetchAnswer) => AnswerReading<T> | Promise<AnswerReading<T>>,
+    bounds: Pick<FetchOptions, 'mostBytes' | 'asksForLess' | 'onBytes'> = {},
   ): Promise<T | undefined> {
     const [attempts, unusableAnswers] = this.#follow
       ? [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
@@ -333,7 +347,8 @@ class RestNode implements LedgerSource {
       onFailure()
       this.#onNotice(message)
     }
-    const options: FetchOptions = { accept, headers, signal, attempts, unusableAnswers, firstPauseMs, onNotice }
+    const answers = { attempts, unusableAnswers, firstPauseMs, ...bounds }
+    const options: FetchOptions = { accept, headers, signal, onNotice, ...answers }
     return fetchRetrying(urlNow, options, read)
   }
 

@@ -1,8 +1,9 @@
 import { Buffer } from 'node:buffer'
-import { ByteReader } from '@ledger-state/core'
+import { ByteReader, isLedgerStateError } from '@ledger-state/core'
 import { HASH_LENGTH, readTransactionInfo } from '@ledger-state/proof'
 import { readEvents } from '@ledger-state/proof/transactions'
 import type { WholeTransaction } from '@ledger-state/records'
+import { atPlace } from '../errors.js'
 import type { ProvenPage, RestPage } from '../proof/page-proof.js'
 import { readKeptTransaction } from '../wire/kept-transaction.js'
 import { readWriteSet } from '../wire/write-set.js'
@@ -16,6 +17,18 @@ export interface RestItem extends Omit<LedgerVersion, 'readWhole'> {
   readonly leaf: Uint8Array
   /** Root of the accumulator of the ledger up to the item. */
   readonly accumulatorRoot: Uint8Array
+}
+
+/**
+ * Number of items of a page that was not proven yet.
+ * @throws `source_failed`
+ */
+export function countItems({ body, url }: RestPage): number {
+  try {
+    return new ByteReader(body).readLength()
+  } catch (error) {
+    throw isLedgerStateError(error) ? atPlace(error, url, 'source_failed') : error
+  }
 }
 
 /** Reads the items of a page that was proven. */

@@ -30,6 +30,11 @@ export interface FeedStart {
   readonly base?: { readonly version: bigint; readonly block: BlockInfo; readonly complete: boolean } | undefined
 }
 
+/** Whether a value of JSON is the id of a chain, a u8. */
+export function isChainId(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_CHAIN_ID
+}
+
 /** The members of a line. */
 export type FeedRow = Readonly<Record<string, unknown>>
 
@@ -56,7 +61,7 @@ export function parseFeedHeader(row: FeedRow): FeedStart {
     throw invalidFeed(`expected ${expected}, found ${clip(JSON.stringify(row))}`)
   }
   const chainId = row.chain_id
-  if (typeof chainId !== 'number' || !Number.isInteger(chainId) || chainId < 0 || chainId > MAX_CHAIN_ID) {
+  if (!isChainId(chainId)) {
     throw notA(`a whole number from 0 to ${MAX_CHAIN_ID}`, `chain_id ${JSON.stringify(chainId)}`)
   }
   const hashSalt = row.hash_salt
