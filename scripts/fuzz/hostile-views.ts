@@ -1,6 +1,7 @@
 // Runs views of generated hostile modules in a process of its own, whose memory is then theirs: first with a small
 // budget, counting steps, then with the whole budget, looking at heap and memory. Prints a line of JSON for each find,
-// and one with counts at the end. Arguments: minutes, seed; or `--program SEED` for one program.
+// and one with counts at the end. Arguments: minutes, seed; or `--program SEED` for one program; or `--memory SEED` for
+// the memory that its run adds to a new process.
 import { spawnSync } from 'node:child_process'
 import { createStepCounter } from '@ledger-state/testing/count-steps'
 import { createRandom } from '@ledger-state/testing/random'
@@ -12,9 +13,9 @@ const SMALL_BUDGET = { instructions: 40_000, bytes: 1 << 20 }
 /** Share of the time in which steps are counted. */
 const COUNTED_SHARE = 0.4
 /**
- * Most that a run with the whole budget may take. Two seconds of CPU are the limit on a machine that does nothing else.
+ * Most that a run with the whole budget may take or add. Two seconds of CPU are the limit on a machine that does nothing else.
  */
-const MOST = { cpuMs: 6_000, residentBytes: 300e6 } as const
+const MOST = { cpuMs: 6_000, addedBytes: 300e6 } as const
 /** Most heap that a run holds: of its own for each byte that it is charged, and of anything else. */
 const HELD = { perByte: 1.5, free: 24e6 } as const
 const MOST_FINDS = 10
@@ -40,12 +41,22 @@ function faultsOfWholeRun(program: HostileProgram): string[] {
   return wrong
 }
 
-/** The most memory that a new process takes for one program: here, memory that earlier programs left counts as well. */
-function residentAlone(seed: number): number {
-  const words = [...process.execArgv, process.argv[1]!, '--program', String(seed)]
-  const { stdout } = spawnSync(process.execPath, words, { encoding: 'utf8' })
-  const last = JSON.parse(stdout.trim().split('\n').at(-1)!) as { readonly mostResident: number }
-  return last.mostResident
+/** Memory that a run of a program adds to this process. The program itself takes up to 400 MB until it is assembled. */
+function addedByRun(seed: number): number {
+  const program = randomHostileProgram(createRandom(seed))
+  const state = stateOfProgram(program)
+  globalThis.gc!()
+  const before = process.memoryUsage.rss()
+  const earlierPeak = process.resourceUsage().maxRSS
+  runToEnd(createVm(), state, { budget: {}, turn: 1_024, args: program.args })
+  const peak = process.resourceUsage().maxRSS
+  return (peak > earlierPeak ? peak * 1_024 : process.memoryUsage.rss()) - before
+}
+
+/** Memory that a run of a program adds to a new process: here, it may reuse what earlier programs left. */
+function addedInNewProcess(seed: number): number {
+  const words = [...process.execArgv, process.argv[1]!, '--memory', String(seed)]
+  return Number(spawnSync(process.execPath, words, { encoding: 'utf8' }).stdout)
 }
 
 function main(): void {
@@ -77,12 +88,13 @@ function main(): void {
     const program = randomHostileProgram(createRandom(seed))
     find(seed, program, faultsOfWholeRun(program))
     count++
-    if (process.memoryUsage.rss() <= MOST.residentBytes) continue
-    const resident = first === '--program' ? process.memoryUsage.rss() : residentAlone(seed)
-    if (resident > MOST.residentBytes) find(seed, program, [`${resident} bytes of memory`])
+    if (process.memoryUsage.rss() <= MOST.addedBytes) continue
+    const added = addedInNewProcess(seed)
+    if (added > MOST.addedBytes) find(seed, program, [`${added} bytes of memory`])
   }
   console.log(JSON.stringify({ count, mostResident: process.resourceUsage().maxRSS * 1_024 }))
   if (finds.length > 0) process.exitCode = 1
 }
 
-main()
+if (process.argv[2] === '--memory') console.log(addedByRun(Number(process.argv[3])))
+else main()

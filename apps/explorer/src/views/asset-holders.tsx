@@ -1,5 +1,5 @@
 import type { Holding } from '../api/answers.ts'
-import type { AssetFacts } from '../api/asset.ts'
+import { type AssetFacts, isCoin } from '../api/asset.ts'
 import { AddressLink, Link, shortAddress } from '../components/link.tsx'
 import { LongList } from '../components/long-list.tsx'
 import { MoreButton } from '../components/more-button.tsx'
@@ -23,6 +23,8 @@ interface AssetHoldersProps {
   readonly facts: AssetFacts
   /** Undefined if the issuer does not count it. */
   readonly supply: string | undefined
+  /** The other form of the asset, if it is both a coin and a fungible asset. */
+  readonly paired: string | undefined
 }
 
 /** Holders of an asset, the largest first. A node does not sort the holders of an asset that has very many. */
@@ -45,13 +47,13 @@ interface HolderListProps extends AssetHoldersProps {
   readonly order: Order
 }
 
-function HolderList({ facts, supply, pages, order }: HolderListProps) {
+function HolderList({ asset, facts, supply, paired, pages, order }: HolderListProps) {
   const holders = pages.items
   return (
     <section aria-label="Holders">
       <h2 key={String(pages.isLoading)}>
-        {pages.more || pages.isLoading ? 'Holders' : countText(holders.length, 'holder')}
-        {order === 'amount' && <small>, the largest first</small>}
+        {headingOf(holders.length, pages.isLoading || pages.more !== undefined)}
+        {order === 'amount' && holders.length > 1 && <small>, the largest first</small>}
       </h2>
       <LongList
         label="Holders of the asset"
@@ -62,11 +64,27 @@ function HolderList({ facts, supply, pages, order }: HolderListProps) {
         row={(at) => <HolderRow holding={holders[at]!} rank={at + 1} facts={facts} supply={supply} />}
       />
       {!pages.isLoading && !pages.failure && holders.length === 0 && (
-        <p class="empty">Nobody holds it at this version.</p>
+        <p class="empty">
+          {paired === undefined ? (
+            'Nobody holds it at this version.'
+          ) : (
+            <>
+              Nobody holds it as a {isCoin(asset) ? 'coin' : 'fungible asset'} at this version.{' '}
+              <Link view={{ name: 'asset', asset: paired }}>
+                Holders of the {isCoin(paired) ? 'coin' : 'fungible asset'}
+              </Link>
+            </>
+          )}
+        </p>
       )}
       <MoreButton pages={pages} />
     </section>
   )
+}
+
+function headingOf(count: number, isPart: boolean): string {
+  if (isPart) return 'Holders'
+  return count === 0 ? 'No holders' : countText(count, 'holder')
 }
 
 interface HolderRowProps {

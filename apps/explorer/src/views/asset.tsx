@@ -4,12 +4,13 @@ import { CopyButton } from '../components/copy-button.tsx'
 import { Fact } from '../components/fact.tsx'
 import { FailureNotice } from '../components/failure-notice.tsx'
 import { ForPrograms } from '../components/for-programs.tsx'
-import { Link } from '../components/link.tsx'
+import { Link, shortAddress } from '../components/link.tsx'
 import { Loading } from '../components/loading.tsx'
 import { NotProven } from '../proof/not-proven.tsx'
 import { formatAmount } from '../state/amount.ts'
 import { useAssetSupply } from '../state/asset-supply.ts'
 import { route } from '../state/location.ts'
+import { usePairedAsset } from '../state/paired-asset.ts'
 import { useAsset } from '../state/use-asset.ts'
 import { AssetHolders, holdersPath } from './asset-holders.tsx'
 import { AssetSupply } from './asset-supply.tsx'
@@ -19,6 +20,7 @@ export function AssetView({ asset }: { readonly asset: string }) {
   const { at } = route.value
   const { answer, facts } = useAsset(asset)
   const supply = useAssetSupply(asset)
+  const paired = usePairedAsset(asset)
   const isKnown = answer !== undefined && supply !== undefined
   return (
     <>
@@ -44,17 +46,17 @@ export function AssetView({ asset }: { readonly asset: string }) {
       {isKnown && 'failure' in answer && <FailureNotice failure={answer.failure} />}
       {isKnown && facts && (
         <>
-          <AssetFactsList asset={asset} facts={facts} supply={supply} />
+          <AssetFactsList asset={asset} facts={facts} supply={supply} paired={paired} />
           <NotProven>
             The supply and the holders are not proven: a proof is of one value of the state. The values that count them
             are, one by one, under the resources of the issuer.
           </NotProven>
           {supply ? (
             <AssetSupply source={supply} facts={facts}>
-              <AssetHolders asset={asset} facts={facts} supply={supply.supply} />
+              <AssetHolders asset={asset} facts={facts} supply={supply.supply} paired={paired} />
             </AssetSupply>
           ) : (
-            <AssetHolders asset={asset} facts={facts} supply={undefined} />
+            <AssetHolders asset={asset} facts={facts} supply={undefined} paired={paired} />
           )}
         </>
       )}
@@ -66,9 +68,10 @@ interface AssetFactsListProps {
   readonly asset: string
   readonly facts: AssetFacts
   readonly supply: NonNullable<ReturnType<typeof useAssetSupply>> | null
+  readonly paired: string | undefined
 }
 
-function AssetFactsList({ asset, facts, supply }: AssetFactsListProps) {
+function AssetFactsList({ asset, facts, supply, paired }: AssetFactsListProps) {
   const { symbol, decimals } = facts
   const inUnits = (units: string) => (
     <>
@@ -81,6 +84,13 @@ function AssetFactsList({ asset, facts, supply }: AssetFactsListProps) {
       {supply?.maximum !== undefined && <Fact name="At most">{inUnits(supply.maximum)}</Fact>}
       <Fact name="Decimals">{decimals}</Fact>
       <Fact name="Standard">{isCoin(asset) ? 'coin' : 'fungible asset'}</Fact>
+      {paired !== undefined && (
+        <Fact name={isCoin(asset) ? 'Also a fungible asset' : 'Also a coin'}>
+          <Link view={{ name: 'asset', asset: paired }} title={paired}>
+            <code>{isCoin(paired) ? paired.slice(issuerOf(paired).length + 2) : shortAddress(paired)}</code>
+          </Link>
+        </Fact>
+      )}
       <Fact name="Declared at">
         <Link view={{ name: 'account', address: issuerOf(asset), tab: 'resources' }}>
           <code>{issuerOf(asset)}</code>

@@ -2,6 +2,7 @@
 import { accessibilityFindings } from '@ledger-state/explorer/testing/browser'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import {
+  APT,
   EMPTY_VIEWS,
   EXPLORER_VIEWS,
   ExplorerBed,
@@ -45,3 +46,13 @@ it('views are drawn within the width of a phone', async () => {
   }
   expect(await bed.closePages()).toEqual([])
 }, 180_000)
+
+it('an asset that is both a coin and a fungible asset leads from each form to the other', async () => {
+  const page = await bed.open(`/asset/${APT}`)
+  await shows(page, 'Nobody holds it as a coin at this version.')
+  await page.getByRole('link', { name: 'Holders of the fungible asset' }).click()
+  await shows(page, /\d+ holders, the largest first/)
+  await page.getByRole('link', { name: 'aptos_coin::AptosCoin' }).click()
+  await shows(page, 'Also a fungible asset')
+  expect(await bed.closePages()).toEqual([])
+}, 60_000)
