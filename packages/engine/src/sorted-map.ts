@@ -1,3 +1,5 @@
+import { partitionPoint } from '@ledger-state/core'
+
 /** A map that lists its keys in order. Keys that are new since the last list are sorted when the next is asked for. */
 export class SortedMap<Value> extends Map<string, Value> {
   #sorted: readonly string[] = []
@@ -28,21 +30,10 @@ export class SortedMap<Value> extends Map<string, Value> {
   /** The keys that begin with a prefix, from a first key on, in order. */
   *keysFrom(first: string, prefix: string): Generator<string> {
     const keys = this.sortedKeys()
-    for (let at = indexFrom(keys, first > prefix ? first : prefix); at < keys.length; at++) {
+    const from = first > prefix ? first : prefix
+    for (let at = partitionPoint(keys, (key) => key < from); at < keys.length; at++) {
       if (!keys[at]!.startsWith(prefix)) return
       yield keys[at]!
     }
   }
-}
-
-/** Index of the first key that is not below a text. */
-function indexFrom(keys: readonly string[], text: string): number {
-  let low = 0
-  let high = keys.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (keys[middle]! < text) low = middle + 1
-    else high = middle
-  }
-  return low
 }

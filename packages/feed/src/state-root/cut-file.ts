@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { closeSync, fsyncSync, ftruncateSync, openSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
-import { ByteReader, ByteWriter } from '@ledger-state/core'
+import { ByteReader, ByteWriter, partitionPoint } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
 import { HASH_LENGTH } from '@ledger-state/proof'
 import { badStateTree } from '../errors.js'
@@ -303,13 +303,7 @@ class OpenCutFile implements CutFile {
 
   /** Index of the last group that begins at or below a version, or -1. */
   #indexUpTo(version: bigint): number {
-    let [low, high] = [0, this.#groups.length]
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (this.#groups[middle]!.first <= version) low = middle + 1
-      else high = middle
-    }
-    return low - 1
+    return partitionPoint(this.#groups, ({ first }) => first <= version) - 1
   }
 
   #snapshotOf(index: number): number {

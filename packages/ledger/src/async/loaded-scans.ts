@@ -1,4 +1,4 @@
-import type { KeyedEntry } from '@ledger-state/core'
+import { type KeyedEntry, partitionPoint } from '@ledger-state/core'
 import { bytesToHexDigits, compareBytes, copyBytes, keyAfter } from '@ledger-state/core/bytes'
 import type { AsyncStateView } from '@ledger-state/engine'
 import type { Lacks } from './lacks.js'
@@ -101,12 +101,5 @@ function isWithin(key: Uint8Array, { from, end }: LoadedRange): boolean {
 }
 
 function indexAtOrAfter(entries: readonly KeyedEntry[], key: Uint8Array): number {
-  let low = 0
-  let high = entries.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (compareBytes(entries[middle]!.key, key) < 0) low = middle + 1
-    else high = middle
-  }
-  return low
+  return partitionPoint(entries, (entry) => compareBytes(entry.key, key) < 0)
 }

@@ -1,4 +1,5 @@
 import type { Buffer } from 'node:buffer'
+import { partitionPoint } from '@ledger-state/core'
 import type { Client } from 'pg'
 
 /**
@@ -19,14 +20,9 @@ export async function readShardMap(client: Client): Promise<ShardMap | undefined
   return leasts.length === 0 ? undefined : (keyHash) => lastAtMost(leasts, hashBytea(keyHash))
 }
 
+/** Index of the last number that is at most `most`; the first number counts as the least of all. */
 function lastAtMost(sorted: readonly number[], most: number): number {
-  let [low, high] = [0, sorted.length]
-  while (high - low > 1) {
-    const middle = (low + high) >> 1
-    if (sorted[middle]! <= most) low = middle
-    else high = middle
-  }
-  return low
+  return Math.max(0, partitionPoint(sorted, (least) => least <= most) - 1)
 }
 
 /** Same as `hashbytea` of PostgreSQL for 32 bytes: lookup3 of Bob Jenkins, https://burtleburtle.net/bob/c/lookup3.c */
