@@ -3,6 +3,7 @@ import { isLedgerStateError } from '@ledger-state/core'
 import { runCommandLine } from './commands/run-command-line.js'
 import { useProxyOfEnvironment } from './config/proxy.js'
 import { watchOutput } from './terminal/output-watch.js'
+import { safeText } from './terminal/safe-text.js'
 
 const EXIT_FAILED = 1
 const EXIT_USAGE = 2
@@ -16,7 +17,7 @@ try {
 } catch (error) {
   // A `LedgerStateError` is written for people. Anything else is a fault of the program, and its stack shows the place.
   const text = isLedgerStateError(error) ? error.message : error instanceof Error ? error.stack : String(error)
-  process.stderr.write(`ledger-state: ${text}\n`)
+  process.stderr.write(`ledger-state: ${safeText(String(text))}\n`)
   process.exitCode = exitStatus(error)
 }
 output.finish()

@@ -51,13 +51,14 @@ export function* splitAtPieces(chunk: Uint8Array, offset: number, pieceBytes: nu
 }
 
 /**
- * Parses the manifest in an answer of a source. Undefined if it is not a manifest, or names a file outside of its
- * folder.
+ * Parses the manifest in an answer of a source. Undefined if it is not a manifest, names a file twice, or names one
+ * outside of its folder.
  */
 export function parseSnapshot(value: unknown): Snapshot | undefined {
   const { id, pieceBytes, files } = (value ?? {}) as Partial<Record<keyof Snapshot, unknown>>
   if (typeof id !== 'string' || !/^[\w-]{1,100}$/.test(id) || !isCount(pieceBytes) || pieceBytes === 0) return undefined
   if (!Array.isArray(files) || !files.every((file) => isSnapshotFile(file, pieceBytes))) return undefined
+  if (new Set(files.map(({ name }) => name)).size !== files.length) return undefined
   return { id, pieceBytes, files }
 }
 

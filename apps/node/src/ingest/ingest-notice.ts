@@ -21,5 +21,5 @@ export function durationSince(began: number): string {
 /** Prints a line on standard error. */
 export function notice(message: string): void {
   // Clears a line of progress that may be on the terminal.
-  writeNotice(`${process.stderr.isTTY ? CLEARED_LINE : ''}${message}`)
+  writeNotice(message, process.stderr.isTTY ? CLEARED_LINE : '')
 }

@@ -1,5 +1,6 @@
-import { type Logger, pino, stdTimeFunctions } from 'pino'
+import { type LogFn, type Logger, pino, stdTimeFunctions } from 'pino'
 import { prettyFactory } from 'pino-pretty'
+import { safeText } from '../terminal/safe-text.js'
 import { openLogSink } from './log-sink.js'
 
 export interface LogSettings {
@@ -27,8 +28,14 @@ export function createLogger({ level, format }: LogSettings, processName: string
   })
   const base = { process: processName, pid: process.pid }
   const log = pino(
-    { level, base, timestamp: stdTimeFunctions.isoTime },
+    { level, base, timestamp: stdTimeFunctions.isoTime, hooks: { logMethod: logSafely } },
     { write: (line: string) => sink.write(toText(line)) },
   )
   return Object.assign(log, { droppedLines: () => sink.dropped })
+}
+
+/** Logs a call whose message may quote strangers. */
+function logSafely(this: Logger, args: Parameters<LogFn>, method: LogFn): void {
+  const safe = args.map((arg: unknown) => (typeof arg === 'string' ? safeText(arg) : arg))
+  method.apply(this, safe as Parameters<LogFn>)
 }

@@ -47,6 +47,17 @@ describe('parseListing', () => {
     expect(parseListing(text)).toBeUndefined()
   })
 
+  it('takes no text that is longer than buckets allow, and does not unescape it', () => {
+    const long = '&#65;'.repeat(2_000)
+    expect(parseListing(listing(contents(long)))).toBeUndefined()
+    const next = `<IsTruncated>true</IsTruncated><NextContinuationToken>${long}</NextContinuationToken>`
+    expect(parseListing(listing(next))).toBeUndefined()
+    expect(parseListing(listing(`<CommonPrefixes><Prefix>${long}</Prefix></CommonPrefixes>`))?.folders).toEqual([])
+    expect(parseListing(listing(contents('&#x41;'.repeat(1_024))))?.objects).toEqual([
+      { name: 'A'.repeat(1_024), bytes: 1 },
+    ])
+  })
+
   it('takes hostile texts in a time that grows with their length only', () => {
     const many = 200_000
     expect(parseListing(listing('<Contents>'.repeat(many)))).toBeUndefined()

@@ -10,6 +10,12 @@ export interface ListingPage {
   readonly next: { readonly name: 'continuation-token' | 'marker'; readonly value: string } | undefined
 }
 
+/**
+ * Most characters of a text in a listing. Names have up to 1,024 bytes, each of which may be an entity of 6 characters.
+ * Unescaping takes many times the memory of the text.
+ */
+const MOST_TEXT = 8_192
+
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
 
 /** Whether a text is the answer of a bucket: a listing or an error. */
@@ -32,7 +38,7 @@ export function isCutEarly(text: string): boolean {
  *
  * By hand, as the form is fixed and flat: a parser of XML (fast-xml-parser, which brings 7 packages) would read more
  * than there can be.
- * @returns undefined if it is cut short or an object lacks a required member
+ * @returns undefined if it is cut short, an object lacks a required member, or a text is longer than buckets allow
  */
 export function parseListing(text: string): ListingPage | undefined {
   if (!isListing(text) || !text.trimEnd().endsWith('</ListBucketResult>')) return undefined
@@ -73,7 +79,8 @@ function textOf(xml: string, element: string): string | undefined {
   const [open, close] = [`<${element}>`, `</${element}>`]
   const start = xml.indexOf(open)
   const end = xml.indexOf(close, start)
-  return start < 0 || end < 0 ? undefined : unescapeXml(xml.slice(start + open.length, end))
+  if (start < 0 || end < 0 || end - start > MOST_TEXT) return undefined
+  return unescapeXml(xml.slice(start + open.length, end))
 }
 
 function unescapeXml(text: string): string {

@@ -94,11 +94,17 @@ describe('a ledger feed', () => {
     ['line 5', `\n${HEADER}\n\n${ROWS[0]}\n\u00a0x`],
     ['line 2', `${HEADER}\n{"version":"0","writes":${'['.repeat(100_000)}`],
     ['line 2', `${HEADER}\n{"version":"0","writes":[${'0,'.repeat(5_000_000)}`],
+    ['line 1002', `${HEADER}${'\n'.repeat(100_000)}`],
   ])('names %s of %j', async (place, text) => {
     await expect(readAll(feedFile(text))).rejects.toMatchObject({
       code: 'invalid_feed',
       message: expect.stringContaining(`${place}:`),
     })
+  })
+
+  it('holds at most a million values in a line', async () => {
+    const text = `${HEADER}\n{"version":"0","writes":[${'0,'.repeat(1_000_000)}0]}`
+    await expect(readAll(feedFile(text))).rejects.toThrow(/more than 1000000 values/)
   })
 
   it('names the line at which a compressed file is cut short or damaged', async () => {

@@ -14,6 +14,9 @@ import {
 } from '../wire/feed-line.js'
 import type { LedgerSource, StatePart } from './source.js'
 
+/** Most lines with nothing but spaces. Editors and scripts leave some; a small compressed file could hold billions. */
+const MOST_BLANK_LINES = 1_000
+
 /** A file or pipe with its first bytes already read. */
 export interface OpenedFeed {
   readonly path: string
@@ -61,6 +64,7 @@ export async function openLedgerFeed({ path, content, pieces, size, hashSalt }: 
 class FeedReader {
   /** Number of the last line that was read, counted from 1. */
   line = 0
+  #blankLines = 0
   readonly #path: string
   readonly #content: ContentStream
   readonly #lines: AsyncGenerator<string, void>
@@ -124,6 +128,8 @@ class FeedReader {
       this.line++
       const line = this.line === 1 ? withoutMark(text) : text
       if (!isBlank(line)) return this.#atLine(() => parseFeedLine(line))
+      if (++this.#blankLines > MOST_BLANK_LINES)
+        throw invalidFeedLine(this.#path, this.line, `more than ${MOST_BLANK_LINES} blank lines`)
     }
     return undefined
   }

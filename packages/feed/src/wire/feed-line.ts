@@ -15,8 +15,8 @@ export const FEED_FORMAT_VERSION = 1
 
 /** Most bytes of a line, which holds all writes of a version in hex: twice the limit of a record of a backup. */
 export const MAX_FEED_LINE_BYTES = 128 * 1024 * 1024
-/** Limits of a line: a write has up to 4 values. */
-const LINE_LIMITS = { depth: 8, values: 5_000_000 }
+/** Limits of a line: a write has up to 4 values. A million of them take about 240 MB and 2 s. */
+const LINE_LIMITS = { depth: 8, values: 1_000_000 }
 
 const MAX_CHAIN_ID = 255
 const MOST_SALT = 100

@@ -82,6 +82,7 @@ describe('the manifest of a snapshot', () => {
     { ...manifest, pieceBytes: 1.5 },
     { ...manifest, files: undefined },
     { ...manifest, files: [null] },
+    { ...manifest, files: [file, file] },
     ...files(...['', '..', `../${STORE_FILE}`, '/etc/passwd', 'a/b', 'a\\b', '.hidden'].map((name) => ({ name }))),
     ...files(...[-1, 0, 10, 21, 1e300, '11'].map((bytes) => ({ bytes }))),
     ...files({ pieces: ['0'.repeat(64), 'A'.repeat(64)] }, { pieces: ['0'.repeat(64)] }),
