@@ -87,6 +87,11 @@ export const EXPLORER_VIEWS: readonly ExplorerView[] = [
     text: 'Changes of its holdings',
   },
   {
+    name: 'transactions',
+    path: '/account/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab/transactions',
+    text: 'This node does not serve it',
+  },
+  {
     name: 'objects',
     path: '/account/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab/objects',
     text: 'token::Token',

@@ -12,6 +12,7 @@ const TITLES: Readonly<Record<Failure['kind'], string>> = {
   unreachable: 'The node does not answer; asking again',
   failed: 'The node failed',
 }
+const SWITCHED_OFF = 'This node does not serve it'
 
 /** Route to another version. A block leads to another view, all others to the same view. */
 function routeAt(version: string): Route {
@@ -20,10 +21,10 @@ function routeAt(version: string): Route {
 }
 
 export function FailureNotice({ failure }: { readonly failure: Failure }) {
-  const { kind, message, oldestVersion, archivalEndpoint } = failure
+  const { kind, message, isSwitchedOff, oldestVersion, archivalEndpoint } = failure
   return (
     <section class={`notice notice-${kind}`} role="alert">
-      <h2>{TITLES[kind]}</h2>
+      <h2>{isSwitchedOff ? SWITCHED_OFF : TITLES[kind]}</h2>
       <p>{message}</p>
       {kind === 'pruned' && oldestVersion !== undefined && (
         <p>

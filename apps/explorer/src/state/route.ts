@@ -13,7 +13,15 @@ export type View =
   | { readonly name: 'block'; readonly by: 'height' | 'version'; readonly number: string }
   | { readonly name: 'unknown'; readonly path: string }
 
-export const ACCOUNT_TABS = ['balances', 'activities', 'objects', 'resources', 'modules', 'changes'] as const
+export const ACCOUNT_TABS = [
+  'balances',
+  'activities',
+  'transactions',
+  'objects',
+  'resources',
+  'modules',
+  'changes',
+] as const
 export type AccountTab = (typeof ACCOUNT_TABS)[number]
 
 /** Arguments of a call of a view function. */

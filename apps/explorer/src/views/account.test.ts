@@ -17,7 +17,15 @@ const page = checkView({
 it('leads to each part of the account, and says which one is shown', async () => {
   await page().goTo(`/account/${ALICE}/resources`)
   await page().find('.tab', 'Modules')
-  expect(page().texts('.tab')).toEqual(['Holdings', 'Activities', 'Objects', 'Resources', 'Modules', 'Changes'])
+  expect(page().texts('.tab')).toEqual([
+    'Holdings',
+    'Activities',
+    'Transactions',
+    'Objects',
+    'Resources',
+    'Modules',
+    'Changes',
+  ])
   expect(page().texts('.tab-chosen')).toEqual(['Resources'])
   await page().click('.tab a', 'Modules')
   await page().shows('No modules at this version.')

@@ -18,11 +18,13 @@ import { AccountModules } from './account-modules.tsx'
 import { AccountResources } from './account-resources.tsx'
 
 const AccountActivities = createLazy(async () => (await import('./account-activities.tsx')).AccountActivities)
+const AccountTransactions = createLazy(async () => (await import('./account-transactions.tsx')).AccountTransactions)
 const AccountObjects = createLazy(async () => (await import('./account-objects.tsx')).AccountObjects)
 
 const TAB_TITLES: Readonly<Record<AccountTab, string>> = {
   balances: 'Holdings',
   activities: 'Activities',
+  transactions: 'Transactions',
   objects: 'Objects',
   resources: 'Resources',
   modules: 'Modules',
@@ -60,6 +62,7 @@ export function AccountView({ address, tab }: { readonly address: string; readon
             </nav>
             {tab === 'balances' && <AccountBalances address={address} />}
             {tab === 'activities' && <AccountActivities address={address} />}
+            {tab === 'transactions' && <AccountTransactions address={address} />}
             {tab === 'objects' && <AccountObjects address={address} />}
             {tab === 'resources' && <AccountResources address={address} />}
             {tab === 'modules' && <AccountModules address={address} />}

@@ -1,0 +1,46 @@
+import { useState } from 'preact/hooks'
+import type { WholeTransaction } from '../api/answers.ts'
+import { AddressLink, shortAddress } from '../components/link.tsx'
+import { ValueTree } from '../components/value-tree.tsx'
+import { groupDigits } from '../state/amount.ts'
+import { memberOf } from '../state/member-of.ts'
+
+/** Height of a folded row, in pixels. */
+export const TRANSACTION_ROW_HEIGHT = 56
+
+/** A transaction of a list. It shows all of it once it is unfolded. */
+export function TransactionRow({ transaction }: { readonly transaction: WholeTransaction }) {
+  const { version, type, hash, success, vm_status: status } = transaction
+  const [isOpened, setOpened] = useState(false)
+  const sender = memberOf(transaction, ['sender'])
+  const called = memberOf(transaction, ['payload', 'function'])
+  return (
+    <details class="card" onToggle={(event) => event.currentTarget.open && setOpened(true)}>
+      <summary>
+        version {groupDigits(version)} <small>{type.replaceAll('_', ' ')}</small>{' '}
+        <small class={success ? 'rise' : 'fall'}>{success ? 'succeeded' : `failed: ${status}`}</small>
+        <br />
+        <small>
+          <code title={hash}>{shortAddress(hash)}</code>
+          {called !== undefined && (
+            <>
+              {' '}
+              calls <bdi class="type">{shortCall(called)}</bdi>
+            </>
+          )}
+        </small>
+      </summary>
+      {sender !== undefined && (
+        <p>
+          sent by <AddressLink address={sender} />
+        </p>
+      )}
+      {isOpened && <ValueTree value={transaction} openDepth={1} />}
+    </details>
+  )
+}
+
+function shortCall(name: string): string {
+  const [address = '', ...more] = name.split('::')
+  return [shortAddress(address), ...more].join('::').slice(0, 120)
+}
