@@ -25,6 +25,7 @@ const processes = [
   'audit-process',
   'changes-worker',
 ].map((name) => join(root, 'src/processes', `${name}.ts`))
+processes.push(join(root, 'src/parquet/range-worker.ts'))
 
 /**
  * All but `main.js` lies in `dist/processes`: modules find processes and threads next to themselves, as in the sources.

@@ -267,6 +267,7 @@ export const exportFailed = declareErrors('export_failed', {
     `${folder} has another export: of another chain, of other tables or of a slice; choose another folder`,
   baseIsCut: (folder: string) =>
     `the ledger was truncated below the state with which ${folder} begins; remove the folder and export again`,
+  threadEnded: () => 'a thread that writes files has ended',
 })
 
 export function copyNotEmpty(name: string): ProgramError {

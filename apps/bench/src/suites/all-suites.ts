@@ -3,6 +3,7 @@ import { auditSuite } from './audit.ts'
 import { codecSuite } from './codec.ts'
 import { commitSuite } from './commit.ts'
 import { distributedSuite } from './distributed.ts'
+import { exportSuite } from './export.ts'
 import { holdingsSuite } from './holdings.ts'
 import { hostileSuite } from './hostile.ts'
 import { httpSuite } from './http.ts'
@@ -24,6 +25,7 @@ export const SUITES: readonly Suite[] = [
   httpSuite,
   ingestSuite,
   holdingsSuite,
+  exportSuite,
   transactionsSuite,
   distributedSuite,
   interferenceSuite,

@@ -97,6 +97,7 @@ async function exportToParquet(input: CommandInput, folder: string): Promise<voi
   try {
     const { ranges } = await exportParquet({
       engine,
+      store: place.dataDir,
       folder,
       only: input.get(onlyOption),
       from: input.get(fromOption),

@@ -4,12 +4,13 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, wri
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
-import { bytesToHex } from '@ledger-state/core'
+import { bytesToHex, LedgerStateError } from '@ledger-state/core'
 import { ingestSource } from '@ledger-state/ingest'
 import { createLedger, listBalances } from '@ledger-state/ledger'
 import { isOwnKey } from '@ledger-state/records'
 import { type LmdbEngineReader, openStateEngine, openStateEngineReader } from '@ledger-state/state-engine'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
+import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
 import { typeTagToText } from '@ledger-state/type-tag'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openDemoLedger } from '../demo/demo-ledger.js'
@@ -33,6 +34,9 @@ afterAll(async () => {
   await engine.close()
   rmSync(folder, { recursive: true })
 })
+
+/** Options of an export that writes two ranges at the same time. */
+const TWO_THREADS = { store: join(folder, 'store'), threads: 2, execArgv: SOURCE_OPTIONS }
 
 const run = (to: string, options: Partial<ParquetExport> = {}): Promise<Manifest> =>
   exportParquet({
@@ -162,7 +166,8 @@ it(`is completed after an end at any file, with the same files (TEST_SEED=${test
   await run('all')
   const whole = filesOf('all')
   const random = createRandom(testSeed())
-  for (let round = 0; round < 2; round++) {
+  for (let round = 0; round < 4; round++) {
+    const threads = round % 2 === 0 ? {} : TWO_THREADS
     rmSync(join(folder, 'cut'), { recursive: true, force: true })
     const stop = new AbortController()
     let left = 1 + random.below(4)
@@ -170,16 +175,64 @@ it(`is completed after an end at any file, with the same files (TEST_SEED=${test
     const onRange = () => {
       if (--left === 0) throw new Killed()
     }
-    await expect(run('cut', { onRange, signal: stop.signal })).rejects.toThrow(Killed)
+    await expect(run('cut', { onRange, signal: stop.signal, ...threads })).rejects.toThrow(Killed)
     // As after a kill between the files of a range, and within one.
     const [some] = filesOf('cut').keys()
     const table = some!.split('/')[0]!
     cpSync(join(folder, 'cut', some!), join(folder, 'cut', table, 'orphan.parquet'))
     writeFileSync(join(folder, 'cut', table, 'x.parquet.unfinished'), 'half')
-    await run('cut')
+    await run('cut', threads)
     expect(filesOf('cut')).toEqual(whole)
     expect(existsSync(join(folder, 'cut', table, 'x.parquet.unfinished'))).toBe(false)
   }
+})
+
+it('has the same files if threads write them', async () => {
+  const alone = await run('all')
+  expect(await run('threads', TWO_THREADS)).toEqual(alone)
+  expect(filesOf('threads')).toEqual(filesOf('all'))
+  // The store of the threads is another one, without versions.
+  const path = join(folder, 'empty')
+  await openStateEngine({ path }).close()
+  await expect(run('other', { ...TWO_THREADS, store: path })).rejects.toThrow(LedgerStateError)
+  expect(filesOf('other').size).toBe(0)
+})
+
+it('has a bounded number of bytes in memory, however large a value or a block is', async () => {
+  const path = join(folder, 'large')
+  const writer = openStateEngine({ path })
+  const random = createRandom(testSeed())
+  const key = (number: number) => Buffer.from(`01${'7a'.repeat(32)}${number.toString(16).padStart(8, '0')}`, 'hex')
+  const small = (at: number) => Array.from({ length: 500 }, (_, n) => [key(500 * at + n), Buffer.of(n % 7)] as const)
+  const versions = Array.from({ length: 60 }, (_, at) => ({
+    version: BigInt(at),
+    // Ten blocks of a large value each, then one block of 25,000 small ones.
+    block: at <= 10 ? { height: BigInt(at), epoch: 0n, timestampUsec: BigInt(at) } : undefined,
+    writes: at < 10 ? [[key(at), Buffer.from(random.bytes(200_000))] as const] : small(at),
+  }))
+  await writer.commit(versions, { chainId: 1 })
+  await writer.close()
+  const large = openStateEngineReader({ path })
+  const bytesOfRange = 300_000
+  for (const threads of [0, 2]) {
+    const buffered: number[] = []
+    const onBuffered = (bytes: number) => buffered.push(bytes)
+    const to = `large-${threads}`
+    const manifest = await run(to, { ...TWO_THREADS, engine: large, store: path, threads, bytesOfRange, onBuffered })
+    const mostOfRange = bytesOfRange + 200_100
+    expect(Math.max(...buffered)).toBeLessThanOrEqual(Math.max(1, threads) * mostOfRange)
+    expect(manifest.ranges.length).toBeGreaterThan(12)
+    const sizes = await query(
+      to,
+      `SELECT sum(octet_length(state_key) + coalesce(octet_length(value), 0))::INTEGER AS bytes FROM $writes GROUP BY filename`.replace(
+        '$writes',
+        `read_parquet('${join(folder, to, 'writes')}/*.parquet', filename = true)`,
+      ),
+    )
+    for (const { bytes } of sizes) expect(Number(bytes)).toBeLessThanOrEqual(mostOfRange)
+  }
+  expect(filesOf('large-2').size).toBe(filesOf('large-0').size)
+  await large.close()
 })
 
 it('has the tables and versions that are asked for, and refuses another export in its folder', async () => {

@@ -1,24 +1,31 @@
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bytesToHex, hexToBytes, isLedgerStateError } from '@ledger-state/core'
 import { branchOf } from '@ledger-state/engine'
-import { createLedger, type Ledger } from '@ledger-state/ledger'
+import { createLedger, hasTransactions, type Ledger } from '@ledger-state/ledger'
+import { isOwnKey, isTransactionKey, isWholeTransactionKey } from '@ledger-state/records'
 import type { LmdbEngineReader } from '@ledger-state/state-engine'
 import { noLedgerErrors, usage } from '../errors.js'
 import { type ExportedRange, type Manifest, openManifest, saveManifest, withoutCutRanges } from './manifest.js'
+import { WritePacker } from './packed-writes.js'
+import type { RangeFiles } from './range-job.js'
+import { RangeWriter, type RangeWriterOptions } from './range-writer.js'
 import { TABLE_NAMES, type TableName } from './tables.js'
-import { VersionRows, type WrittenKey } from './version-rows.js'
-import { type TableFile, writeTableFile } from './write-table-file.js'
 
-/** Memory of rows, as `TableRows` counts it, after which a range ends. */
+/** Bytes of writes, as `WritePacker` counts them, after which a range ends. */
 const BYTES_OF_RANGE = 64 << 20
 /** Versions of a range. */
 const MOST_VERSIONS = 200_000
 const VERSIONS_OF_TURN = 200
 const ENTRIES_OF_TURN = 2_000
+/** Bytes of transactions and events as rows, compared with the bytes that the store keeps them in. */
+const BYTES_OF_KEPT = 8
 
-export interface ParquetExport {
+export interface ParquetExport extends Pick<RangeWriterOptions, 'threads' | 'execArgv'> {
   readonly engine: LmdbEngineReader
+  /** Folder of the store; without it one thread does all. */
+  readonly store?: string | undefined
   readonly folder: string
   /** Tables to write; all by default. */
   readonly only?: readonly TableName[] | undefined
@@ -28,6 +35,8 @@ export interface ParquetExport {
   readonly followMs?: number | undefined
   readonly bytesOfRange?: number
   readonly signal: AbortSignal
+  /** Called with the bytes of all writes in memory whenever a range begins to be written. */
+  readonly onBuffered?: (bytes: number) => void
   /** Called after each range. */
   readonly onRange?: (range: ExportedRange) => void
 }
@@ -39,20 +48,27 @@ export interface ParquetExport {
 export async function exportParquet(options: ParquetExport): Promise<Manifest> {
   const { signal, to, followMs } = options
   const exporter = new ParquetExporter(options)
-  await exporter.exportState()
-  while (!signal.aborted) {
-    try {
-      await exporter.dropCutRanges()
-      await exporter.exportVersions()
-    } catch (error) {
-      if (!isLedgerStateError(error, 'version_truncated')) throw error
-      continue
+  try {
+    await exporter.exportState()
+    while (!signal.aborted) {
+      if (!(await exporter.exportVersions())) continue
+      const isDone = to !== undefined && exporter.lastVersion >= to
+      if (followMs === undefined || isDone) break
+      await sleep(followMs, undefined, { signal }).catch(() => {})
     }
-    const isDone = to !== undefined && exporter.lastVersion >= to
-    if (followMs === undefined || isDone) break
-    await sleep(followMs, undefined, { signal }).catch(() => {})
+    return exporter.manifest
+  } finally {
+    await exporter.close()
   }
-  return exporter.manifest
+}
+
+/** A range that is being written. */
+interface RangeUnderWay {
+  readonly range: Omit<ExportedRange, 'files'>
+  readonly stateAfter: string | undefined
+  /** Bytes of its writes. */
+  readonly bytes: number
+  readonly written: Promise<RangeFiles>
 }
 
 /** Writes ranges, and the manifest after each of them. */
@@ -63,9 +79,12 @@ class ParquetExporter {
   readonly #tables: readonly TableName[]
   /** Version of the state with which the export begins. */
   readonly #begin: bigint
+  readonly #writer: RangeWriter
+  /** Ranges that are being written, in order. */
+  #underWay: RangeUnderWay[] = []
 
   constructor(options: ParquetExport) {
-    const { engine, folder, only = TABLE_NAMES, from, to } = options
+    const { engine, folder, only = TABLE_NAMES, from, to, store, threads, execArgv } = options
     const { ledger: first } = engine
     if (!first) throw noLedgerErrors.emptyStore(folder)
     this.#options = options
@@ -79,106 +98,149 @@ class ParquetExporter {
     this.#begin = BigInt(this.manifest.ranges[0]?.first ?? from ?? first.oldestVersion)
     if (from !== undefined && from !== this.#begin) throw usage.otherBegin(folder, this.#begin)
     if (to !== undefined && this.#begin > to) throw usage.fromAboveTo(this.#begin, to)
+    this.#writer = new RangeWriter({ engine, ledger: this.#ledger, store, threads, execArgv })
   }
 
   get lastVersion(): bigint {
     return BigInt(this.manifest.ranges.at(-1)!.last)
   }
 
-  /** Drops the ranges of versions that the store has cut off. */
-  async dropCutRanges(): Promise<void> {
-    const { engine, folder } = this.#options
-    this.manifest = await withoutCutRanges(folder, this.manifest, engine.ledger!)
+  async close(): Promise<void> {
+    await this.#discard()
+    await this.#writer.close()
   }
 
   /** Exports the rest of the state, as one or more ranges. */
   async exportState(): Promise<void> {
-    while (this.manifest.state_after !== undefined && !this.#options.signal.aborted) await this.#exportPartOfState()
-  }
-
-  async #exportPartOfState(): Promise<void> {
     const { engine, signal } = this.#options
+    const after = this.manifest.state_after
+    if (after === undefined) return
     const begin = this.#begin
     const branch = branchOf(engine.ledger!)
-    const rows = new VersionRows(this.#ledger, this.#tables)
-    let writes: WrittenKey[] = []
-    let last: Uint8Array | undefined
     const time = engine.blockAt(begin).block.timestampUsec
-    const add = (): void => {
-      rows.addVersion(begin, time, writes, true)
-      writes = []
+    const newPacker = (): WritePacker => {
+      const packer = new WritePacker(begin)
+      packer.beginVersion(time)
+      return packer
     }
-    const after = this.manifest.state_after!
+    const range = { first: String(begin), last: String(begin), isState: true, branch }
+    let packer = newPacker()
+    let entries = 0
     const start = after === '' ? new Uint8Array(0) : keyAfter(hexToBytes(after))
     for (const { key, value } of engine.at(begin).scan(new Uint8Array(0), { start })) {
-      writes.push({ key, value })
-      last = key
-      if (writes.length < ENTRIES_OF_TURN) continue
-      add()
-      if (this.#isFull(rows)) break
-      await nextTurn()
-      if (signal.aborted) return
-      last = undefined
+      if (!isOwnKey(key)) packer.add({ key, value })
+      if (this.#isFull(packer)) {
+        await this.#write(packer, range, bytesToHex(key))
+        packer = newPacker()
+      } else if (++entries % ENTRIES_OF_TURN === 0) await nextTurn()
+      if (signal.aborted) break
     }
-    const isWhole = writes.length > 0 || last === undefined
-    add()
-    const range = { first: String(begin), last: String(begin), isState: true, branch }
-    await this.#keep(rows, range, isWhole ? undefined : bytesToHex(last!))
+    if (!signal.aborted) await this.#write(packer, range)
+    await this.#keepAll()
   }
 
-  /** Exports the writes of all versions so far, as ranges. Returns early if versions are cut off meanwhile. */
-  async exportVersions(): Promise<void> {
+  /**
+   * Exports the writes of all versions so far, as ranges. Returns false if versions were cut off meanwhile, so that some
+   * are missing.
+   */
+  async exportVersions(): Promise<boolean> {
+    const { engine, folder } = this.#options
+    try {
+      this.manifest = await withoutCutRanges(folder, this.manifest, engine.ledger!)
+      const isWhole = await this.#writeVersions()
+      if (isWhole && (await this.#keepAll())) return true
+    } catch (error) {
+      if (!isLedgerStateError(error, 'version_truncated')) throw error
+    }
+    await this.#discard()
+    return false
+  }
+
+  /** Returns false if versions were cut off meanwhile. */
+  async #writeVersions(): Promise<boolean> {
     const { engine, signal, to } = this.#options
     const latest = engine.ledger!.latestVersion
     const end = to !== undefined && to < latest ? to : latest
     const branch = branchOf(engine.ledger!)
     const isCut = (): boolean => branchOf(engine.ledger!) !== branch
-    let rows = new VersionRows(this.#ledger, this.#tables)
     let from = this.lastVersion + 1n
-    const flush = async (last: bigint): Promise<void> => {
-      // The rows may belong to versions that were cut off meanwhile.
-      if (!isCut()) await this.#keep(rows, { first: String(from), last: String(last), branch })
-      rows = new VersionRows(this.#ledger, this.#tables)
-      from = last + 1n
-    }
-    if (from > end) return
+    let packer = new WritePacker(from)
+    if (from > end) return true
+    const hasRowsOf = this.#keptKeys(end)
     let time = engine.blockAt(from).block.timestampUsec
     for (const { version, block, writes } of engine.versions(from, end)) {
       if (block) {
-        this.#addBlockOf(rows, version - 1n)
+        packer.addBlock(this.#blockOf(version - 1n))
         time = block.timestampUsec
       }
-      rows.addVersion(
-        version,
-        time,
-        writes.map(([key, value]) => ({ key, value })),
-      )
-      if (this.#isFull(rows) || version - from >= MOST_VERSIONS) await flush(version)
-      else if (version % BigInt(VERSIONS_OF_TURN) === 0n) await nextTurn()
-      if (isCut() || signal.aborted) return
+      packer.beginVersion(time)
+      for (const [key, value] of writes) {
+        if (!isOwnKey(key)) packer.add({ key, value })
+        else if (value && hasRowsOf(key)) packer.countOthers(BYTES_OF_KEPT * value.length)
+      }
+      if (this.#isFull(packer) || version - from >= MOST_VERSIONS || version === end) {
+        // The writes may belong to versions that were cut off meanwhile.
+        if (isCut() || !(await this.#write(packer, { first: String(from), last: String(version), branch })))
+          return false
+        from = version + 1n
+        packer = new WritePacker(from)
+      } else if (version % BigInt(VERSIONS_OF_TURN) === 0n) await nextTurn()
+      if (isCut()) return false
+      if (signal.aborted) break
     }
-    if (from <= end) await flush(end)
+    return true
   }
 
-  /** Adds the block of a version. */
-  #addBlockOf(rows: VersionRows, version: bigint): void {
+  #blockOf(version: bigint) {
     const { block, firstVersion, lastVersion } = this.#options.engine.blockAt(version)
-    rows.addBlock(block.height, block.epoch, firstVersion, lastVersion, block.timestampUsec)
+    return { ...block, firstVersion, lastVersion }
   }
 
-  #isFull(rows: VersionRows): boolean {
-    return rows.bytes >= (this.#options.bytesOfRange ?? BYTES_OF_RANGE)
+  /** Whether rows are made of what the store keeps under one of its own keys. */
+  #keptKeys(end: bigint): (key: Uint8Array) => boolean {
+    const isExported = this.#tables.includes('transactions') || this.#tables.includes('events')
+    if (!isExported || !hasTransactions(this.#ledger.at(end))) return () => false
+    return (key) => isTransactionKey(key) || isWholeTransactionKey(key)
   }
 
-  /** Writes the files of a range, and then the manifest that names them. */
-  async #keep(rows: VersionRows, range: Omit<ExportedRange, 'files'>, stateAfter?: string): Promise<void> {
+  #isFull(packer: WritePacker): boolean {
+    return packer.bytes >= (this.#options.bytesOfRange ?? BYTES_OF_RANGE)
+  }
+
+  /**
+   * Begins to write a range, once fewer are under way than the writer can write at the same time. Returns false if an
+   * earlier one was cut off.
+   */
+  async #write(packer: WritePacker, range: Omit<ExportedRange, 'files'>, stateAfter?: string): Promise<boolean> {
+    while (this.#underWay.length >= this.#writer.width) if (!(await this.#keepOldest())) return false
+    const { folder, onBuffered } = this.#options
+    const { bytes } = packer
+    onBuffered?.(this.#underWay.reduce((sum, one) => sum + one.bytes, bytes))
+    const written = this.#writer.write({
+      writes: packer.take(),
+      isState: range.isState ?? false,
+      folder,
+      fileName: fileName(range, this.manifest.ranges.length + this.#underWay.length),
+      tables: this.#tables,
+    })
+    // An error is thrown when the range is kept.
+    written.catch(() => {})
+    this.#underWay.push({ range, stateAfter, bytes, written })
+    return true
+  }
+
+  async #keepAll(): Promise<boolean> {
+    while (this.#underWay.length > 0) if (!(await this.#keepOldest())) return false
+    return true
+  }
+
+  /** Names the files of the oldest range in the manifest. Returns false if its versions were cut off. */
+  async #keepOldest(): Promise<boolean> {
     const { folder, onRange } = this.#options
-    const files: Partial<Record<TableName, TableFile & { readonly path: string }>> = {}
-    for (const [name, table] of rows.tables) {
-      if (table.count === 0) continue
-      const path = `${name}/${fileName(range, this.manifest.ranges.length)}.parquet`
-      files[name] = { path, ...(await writeTableFile(join(folder, path), table)) }
-    }
+    const { range, stateAfter, written } = this.#underWay[0]!
+    const { files, branch } = await written
+    if (branch !== range.branch) return false
+    this.#underWay.shift()
     const kept: ExportedRange = { ...range, files }
     const { state_after: _, ...rest } = this.manifest
     this.manifest = {
@@ -188,6 +250,15 @@ class ParquetExporter {
     }
     await saveManifest(folder, this.manifest)
     onRange?.(kept)
+    return true
+  }
+
+  /** Removes the files of ranges that the manifest will not name. */
+  async #discard(): Promise<void> {
+    for (const { written } of this.#underWay.splice(0)) {
+      const { files } = await written.catch(() => ({ files: {} }) as Pick<RangeFiles, 'files'>)
+      for (const { path } of Object.values(files)) rmSync(join(this.#options.folder, path), { force: true })
+    }
   }
 }
 

@@ -1,5 +1,10 @@
 import type { BasicType, ColumnSource } from 'hyparquet-writer'
 
+/** Rows of a row group, whose statistics a query can skip it by. */
+export const ROWS_OF_GROUP = 50_000
+/** Bytes of texts and values after which a row group ends, whatever its rows. */
+export const BYTES_OF_GROUP = 32 << 20
+
 type Encoding = 'PLAIN' | 'DELTA_BINARY_PACKED'
 type Cell = string | bigint | boolean | Uint8Array | undefined
 
@@ -99,10 +104,13 @@ export const TABLES = {
 export type TableName = keyof typeof TABLES
 export const TABLE_NAMES = Object.keys(TABLES) as TableName[]
 
-/** Bytes in memory of a cell besides those of a text or a value, of an array of bytes, and of a group. */
-const CELL_BYTES = 16
-const ARRAY_BYTES = 96
-const GROUP_BYTES = 400
+/** The rows of a table, for one file. */
+export interface RowSource {
+  readonly columns: readonly Column[]
+  readonly count: number
+  /** The columns of the sorted rows, some rows at a time: each part ends after a number of rows or of bytes. */
+  toRowGroups(): Generator<ColumnSource[], void>
+}
 
 /** Rows that share some cells, in the order of their versions. */
 export interface RowGroup {
@@ -112,12 +120,11 @@ export interface RowGroup {
 }
 
 /** Rows of a table for one file. Those of a version are added after those of earlier versions. */
-export class TableRows {
+export class TableRows implements RowSource {
   readonly columns: readonly Column[]
   readonly #order: readonly string[]
   readonly #groups = new Map<string, RowGroup>()
   #count = 0
-  bytes = 0
 
   constructor(name: TableName) {
     const { columns, order } = TABLES[name]
@@ -137,7 +144,6 @@ export class TableRows {
     if (known) return known
     const group: RowGroup = { shared: shared(), cells: [] }
     this.#groups.set(name, group)
-    this.bytes += GROUP_BYTES + name.length + bytesOf(group.shared)
     return group
   }
 
@@ -145,30 +151,32 @@ export class TableRows {
   add(group: RowGroup, ...cells: Cell[]): void {
     group.cells.push(...cells)
     this.#count++
-    this.bytes += bytesOf(cells)
   }
 
-  /** The columns of the sorted rows, some rows at a time. */
-  *toRowGroups(most: number): Generator<ColumnSource[], void> {
+  *toRowGroups(): Generator<ColumnSource[], void> {
     const width = this.columns.filter(({ isShared }) => !isShared).length
     const places = this.columns.map((column, at) => {
       const before = this.columns.slice(0, at)
       return before.filter(({ isShared }) => (isShared ?? false) === (column.isShared ?? false)).length
     })
     let data: Cell[][] = this.columns.map(() => [])
+    let bytes = 0
     const take = (): ColumnSource[] => {
       const columns = this.columns.map(({ name, encoding, hasStatistics = true }, at) => {
         return { name, data: data[at]!, statistics: hasStatistics, ...(encoding && { encoding }) }
       })
       data = this.columns.map(() => [])
+      bytes = 0
       return columns
     }
     for (const [group, row] of this.#sorted(width)) {
       for (let at = 0; at < places.length; at++) {
         const place = places[at]!
-        data[at]!.push(this.columns[at]!.isShared ? group.shared[place] : group.cells[row * width + place])
+        const cell = this.columns[at]!.isShared ? group.shared[place] : group.cells[row * width + place]
+        data[at]!.push(cell)
+        bytes += bytesOf(cell)
       }
-      if (data[0]!.length === most) yield take()
+      if (data[0]!.length === ROWS_OF_GROUP || bytes >= BYTES_OF_GROUP) yield take()
     }
     if (data[0]!.length > 0) yield take()
   }
@@ -217,11 +225,6 @@ export function columnsToSchema(columns: readonly Column[]) {
   ]
 }
 
-function bytesOf(cells: readonly Cell[]): number {
-  let bytes = cells.length * CELL_BYTES
-  for (const cell of cells) {
-    if (typeof cell === 'string') bytes += cell.length
-    else if (cell instanceof Uint8Array) bytes += ARRAY_BYTES + cell.length
-  }
-  return bytes
+function bytesOf(cell: Cell): number {
+  return typeof cell === 'string' || cell instanceof Uint8Array ? cell.length : 0
 }

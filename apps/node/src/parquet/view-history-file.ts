@@ -5,8 +5,8 @@ import { bytesToHex } from '@ledger-state/core'
 import type { Change, ViewAnswer } from '@ledger-state/ledger'
 import type { KeptTransaction } from '@ledger-state/records'
 import type { ParquetWriter } from 'hyparquet-writer'
-import { type Column, text, timestamp, version } from './tables.js'
-import { openParquetFile, ROWS_OF_GROUP } from './write-table-file.js'
+import { type Column, ROWS_OF_GROUP, text, timestamp, version } from './tables.js'
+import { openParquetFile } from './write-table-file.js'
 
 /** A change of a view, with the transaction that made it if the store has that. */
 type ViewChange = Change<ViewAnswer> & { readonly transaction: KeptTransaction | undefined }

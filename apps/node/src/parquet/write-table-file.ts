@@ -1,14 +1,12 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { createReadStream, mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { constants, zstdCompressSync } from 'node:zlib'
 import { moveDurably } from '@ledger-state/core/files'
 import { fileWriter, ParquetWriter } from 'hyparquet-writer'
-import { type Column, columnsToSchema, type TableRows } from './tables.js'
+import { type Column, columnsToSchema, ROWS_OF_GROUP, type RowSource } from './tables.js'
 
-/** Rows of a row group, whose statistics a query can skip it by. */
-export const ROWS_OF_GROUP = 50_000
 const LEVEL = { params: { [constants.ZSTD_c_compressionLevel]: 3 } }
 /** Ending of a file's name until the file is whole. */
 export const UNFINISHED = '.unfinished'
@@ -20,19 +18,24 @@ export interface TableFile {
 }
 
 /** Writes rows as a Parquet file, which gets its name only once it is whole and on the disk. */
-export async function writeTableFile(path: string, rows: TableRows): Promise<TableFile> {
+export async function writeTableFile(path: string, rows: RowSource): Promise<TableFile> {
   mkdirSync(dirname(path), { recursive: true })
   const draft = path + UNFINISHED
   rmSync(draft, { force: true })
   const writer = openParquetFile(draft, rows.columns)
-  for (const columnData of rows.toRowGroups(ROWS_OF_GROUP)) {
+  for (const columnData of rows.toRowGroups()) {
     await writer.write({ columnData, rowGroupSize: ROWS_OF_GROUP })
     await nextTurn()
   }
   await writer.finish()
-  const content = readFileSync(draft)
+  const hash = createHash('sha256')
+  let bytes = 0
+  for await (const piece of createReadStream(draft)) {
+    hash.update(piece)
+    bytes += piece.length
+  }
   await moveDurably(draft, path)
-  return { rows: rows.count, bytes: content.length, sha256: createHash('sha256').update(content).digest('hex') }
+  return { rows: rows.count, bytes, sha256: hash.digest('hex') }
 }
 
 /** Begins a Parquet file. It is whole once the writer has finished. */

@@ -1,6 +1,5 @@
-import { addressToShortHex, isLedgerStateError } from '@ledger-state/core'
+import { addressToShortHex } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
-import { readResourceGroup } from '@ledger-state/move-module'
 import { decodeStateKey, type StructTag } from '@ledger-state/type-tag'
 import { findMember, structTagToBytes } from '../resources/read-resource.js'
 import { resourceTypeToText } from '../resources/resource-type-text.js'
@@ -8,8 +7,9 @@ import type { LedgerState } from '../state/ledger-state.js'
 import type { TableTypes } from '../tables/list-table-items.js'
 import { createTableValue } from '../tables/table-item.js'
 import { changeMembers } from '../transactions/render/changes.js'
-import { hexText, orUndefined, valueToJson } from '../transactions/render/render-context.js'
+import { hexText, valueToJson } from '../transactions/render/render-context.js'
 import { isUnreadable } from '../types/unreadable.js'
+import { orUnknown } from './value-printer.js'
 
 /** A write of a version: its state key, and the value or null for a deletion. */
 export interface WrittenValue {
@@ -28,38 +28,6 @@ export function writeToJson(state: LedgerState, write: WrittenValue, types: Tabl
   if (item) return [item]
   const members = orUnknown(state, () => changeMembers({ view, types: source.types }, undefined, write, ''))
   return members ? members.map((text) => `{${text}}`) : [rawWriteToJson(write)]
-}
-
-/**
- * The value of a write as JSON: of a resource, or of the members of a group by their types. Undefined for other kinds,
- * and if it cannot be decoded.
- */
-export function writtenValueToJson(state: LedgerState, { key, value }: WrittenValue): string | undefined {
-  const decoded = value ? decodeStateKey(key) : undefined
-  if (!value || (decoded?.kind !== 'resource' && decoded?.kind !== 'resourceGroup')) return undefined
-  const context = { view: state.view, types: state.source.types }
-  if (decoded.kind === 'resource') return orUnknown(state, () => valueToJson(context, decoded.tag, value))
-  return orUnknown(state, () => {
-    const members: string[] = []
-    for (const { name, bytes } of readResourceGroup(value)) {
-      const data = valueToJson(context, name, bytes)
-      if (data === undefined) return undefined
-      members.push(`${JSON.stringify(resourceTypeToText(name))}:${data}`)
-    }
-    return `{${members.join()}}`
-  })
-}
-
-/** The result of decoding; undefined if it cannot be decoded, or needs a module that a slice does not keep. */
-function orUnknown<T>(state: LedgerState, decode: () => T): T | undefined {
-  try {
-    return orUndefined(decode)
-  } catch (error) {
-    if (isUnreadable(error)) return undefined
-    // Over a slice it does not say that the version is pruned, so a caller could not go on.
-    if (state.source.sliced && isLedgerStateError(error, 'version_pruned')) return undefined
-    throw error
-  }
 }
 
 function rawWriteToJson({ key, value }: WrittenValue): string {

@@ -1,0 +1,5 @@
+// Loaded before a program: writes what its process used to the pipe 3 when it ends.
+import { writeSync } from 'node:fs'
+import { isMainThread } from 'node:worker_threads'
+
+if (isMainThread) process.on('exit', () => writeSync(3, JSON.stringify(process.resourceUsage())))

@@ -1,0 +1,101 @@
+import { join } from 'node:path'
+import { addressToShortHex, isLedgerStateError } from '@ledger-state/core'
+import { branchOf, type StateReader } from '@ledger-state/engine'
+import { eventsAtVersion, hasTransactions, type Ledger, type LedgerState, transactionAt } from '@ledger-state/ledger'
+import { typeTagToText } from '@ledger-state/type-tag'
+import { exportFailed } from '../errors.js'
+import { balanceRows } from './balance-rows.js'
+import { type PackedWrites, WriteReader } from './packed-writes.js'
+import { type RowSource, type TableName, TableRows } from './tables.js'
+import { WriteRows } from './write-rows.js'
+import { type TableFile, writeTableFile } from './write-table-file.js'
+import { WrittenKeys } from './written-keys.js'
+
+/** Work of writing the files of a range. */
+export interface RangeJob {
+  readonly writes: PackedWrites
+  /** Whether the writes are a part of the state at the first version, before which nothing was. */
+  readonly isState: boolean
+  readonly folder: string
+  readonly fileName: string
+  readonly tables: readonly TableName[]
+}
+
+export interface RangeFiles {
+  readonly files: Readonly<Partial<Record<TableName, TableFile & { readonly path: string }>>>
+  /** Number of the newest truncation of the ledger after all reads. */
+  readonly branch: number
+}
+
+/** Writes the files of a range. Same writes give same files. @throws `export_failed` */
+export async function runRangeJob(engine: StateReader, ledger: Ledger, job: RangeJob): Promise<RangeFiles> {
+  const { folder, fileName, tables } = job
+  const files: Partial<Record<TableName, TableFile & { readonly path: string }>> = {}
+  try {
+    for (const [name, rowsOf] of Object.entries(rowsOfTables(ledger, job)) as [TableName, () => RowSource][]) {
+      const rows = tables.includes(name) ? rowsOf() : undefined
+      if (!rows || rows.count === 0) continue
+      const path = `${name}/${fileName}.parquet`
+      files[name] = { path, ...(await writeTableFile(join(folder, path), rows)) }
+    }
+  } catch (error) {
+    // A thread could not send what such an error says.
+    if (isSystemError(error)) throw exportFailed.cannotExport(folder, error)
+    throw error
+  }
+  return { files, branch: branchOf(engine.ledger!) }
+}
+
+/** The rows of each table, which are made when its turn comes. */
+function rowsOfTables(ledger: Ledger, { writes: packed, isState }: RangeJob): Record<TableName, () => RowSource> {
+  const writes = new WriteReader(packed)
+  const keys = new WrittenKeys(writes)
+  const { first, counts } = packed
+  const hasNothingBefore = isState || first === 0n
+  const kept = (add: (rows: TableRows, state: LedgerState, time: bigint) => void, name: TableName) => () => {
+    const rows = new TableRows(name)
+    if (isState || !hasTransactions(ledger.at(first + BigInt(counts.length - 1)))) return rows
+    for (let at = 0; at < counts.length; at++) add(rows, ledger.at(first + BigInt(at)), packed.times[at]!)
+    return rows
+  }
+  return {
+    writes: () => new WriteRows(ledger, writes, keys),
+    blocks: () => blockRows(packed),
+    balances: () => {
+      const before = hasNothingBefore ? undefined : ledger.at(first - 1n).storedView
+      return balanceRows(writes, keys, (key) => before?.get(key))
+    },
+    transactions: kept(addTransaction, 'transactions'),
+    events: kept(addEvents, 'events'),
+  }
+}
+
+function blockRows({ blocks }: PackedWrites): TableRows {
+  const rows = new TableRows('blocks')
+  const all = rows.groupOf('', () => [])
+  for (const one of blocks) {
+    rows.add(all, one.height, one.epoch, one.firstVersion, one.lastVersion, one.timestampUsec)
+  }
+  return rows
+}
+
+function addTransaction(rows: TableRows, state: LedgerState, time: bigint): void {
+  const found = transactionAt(state, state.version)
+  if (!found) return
+  const all = rows.groupOf('', () => [])
+  const { hash, kind, isSuccess, sender, entryFunction } = found
+  const from = sender && addressToShortHex(sender)
+  rows.add(all, state.version, time, hash, `${kind}_transaction`, isSuccess, from, entryFunction)
+}
+
+function addEvents(rows: TableRows, state: LedgerState, time: bigint): void {
+  for (const one of eventsAtVersion(state, state.version)) {
+    const type = typeTagToText(one.event.type)
+    const group = rows.groupOf(type, () => [type])
+    rows.add(group, state.version, time, BigInt(one.index), one.dataToJson())
+  }
+}
+
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && !isLedgerStateError(error) && 'syscall' in error
+}
