@@ -148,6 +148,8 @@ export const sourceFailed = declareErrors('source_failed', {
   serviceEmpty: (root: string) => `the node at ${root} has no ledger yet`,
   serviceImplausible: (root: string, what: string, found: bigint, most: bigint) =>
     `the node at ${root} claims ${found} ${what}; the limit is ${most}`,
+  serviceRecordTooLong: (url: string, bytes: number, most: number) =>
+    `${url} answered a record of ${bytes} bytes; the limit is ${most}`,
   serviceTooLong: (url: string, most: number) =>
     `${url} answered more than ${most} bytes, or more records than requested`,
   serviceShort: (url: string, why: string) =>

@@ -8,6 +8,8 @@ export class ByteCollector {
   readonly #most: number
   #block: Buffer = Buffer.alloc(0)
   #length = 0
+  /** Whether nothing else refers to the block. */
+  #isOwn = false
 
   /** @param most bytes that it takes; the block grows no further */
   constructor(most: number) {
@@ -25,6 +27,7 @@ export class ByteCollector {
     if (this.#length === 0) {
       // Most contents are one piece, which is kept without a copy.
       this.#block = Buffer.from(piece.buffer, piece.byteOffset, piece.length)
+      this.#isOwn = false
     } else {
       if (length > this.#block.length) this.#grow(length)
       this.#block.set(piece, this.#length)
@@ -44,6 +47,9 @@ export class ByteCollector {
   #grow(length: number): void {
     const grown = Buffer.allocUnsafeSlow(Math.min(this.#most, Math.max(length, 2 * this.#block.length)))
     grown.set(this.#block.subarray(0, this.#length))
+    // At once: the next collection of the old generation may come much later.
+    if (this.#isOwn) (this.#block.buffer as ArrayBuffer).transfer?.(0)
     this.#block = grown
+    this.#isOwn = true
   }
 }

@@ -68,11 +68,11 @@ describe('sendRequest', () => {
     }
   })
 
-  it('ends the reading of an answer that comes byte by byte without end, unless it is a live one', async () => {
-    let status = 200
+  it('ends the reading of an answer that comes byte by byte without end, unless it is live and has lines', async () => {
+    let [status, text] = [200, 'a']
     const url = await serve((_, response) => {
       response.writeHead(status)
-      const timer = setInterval(() => response.write('a'), 10)
+      const timer = setInterval(() => response.write(text), 10)
       response.on('close', () => clearInterval(timer))
     })
     const slow = (await sendRequest(url, { silenceMs: 200 })) as HttpAnswer
@@ -81,6 +81,9 @@ describe('sendRequest', () => {
     expect(await sendRequest(url, { silenceMs: 200 })).toMatchObject({ why: 'status 503' })
     status = 200
     const live = (await sendRequest(url, { silenceMs: 200, isLive: true })) as HttpAnswer
-    expect(await textOfAnswer(live, 40)).toBe('a'.repeat(40))
+    await expect(bodyOfAnswer(live, 1_000)).rejects.toThrow(/^the answer comes too slowly: /)
+    text = 'a\n'
+    const lines = (await sendRequest(url, { silenceMs: 200, isLive: true })) as HttpAnswer
+    expect(await textOfAnswer(lines, 80)).toBe('a\n'.repeat(40))
   })
 })

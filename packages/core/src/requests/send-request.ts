@@ -13,6 +13,7 @@ const SILENCE_MS = 30_000
  * answers at a time still have four times as much each.
  */
 const LEAST_RATE = 1_024
+const LINE_END = 10
 const LONGEST_RETRY_AFTER_MS = 300_000
 /** Bytes of an answer that are read for the text of a failure. */
 const MOST_FAILURE_BYTES = 64 * 1024
@@ -35,7 +36,7 @@ export interface HttpRequest {
   readonly signal?: AbortSignal | undefined
   /** How long the server may send nothing, in milliseconds; 30,000 by default. */
   readonly silenceMs?: number | undefined
-  /** Whether the body is sent as things happen, so that a slow one is no fault. */
+  /** Whether the body is lines that are sent as things happen: it may be slow between lines, but not within one. */
   readonly isLive?: boolean | undefined
   /** Decides which redirects are followed: by default those on the same server. */
   readonly redirectTarget?: RedirectRule | undefined
@@ -184,7 +185,7 @@ async function* piecesOf(
       isWaiting = false
       isEnd = done
       if (!value) continue
-      rate.count(value.length, performance.now() - began)
+      rate.count(value, performance.now() - began)
       yield value
     }
   } finally {
@@ -206,12 +207,20 @@ class BodyRate {
     this.#isLive = isLive
   }
 
-  count(bytes: number, waitedMs: number): void {
-    this.#windowBytes += bytes
+  count(piece: Uint8Array, waitedMs: number): void {
+    if (this.#isLive && piece.includes(LINE_END)) {
+      this.#begin()
+      return
+    }
+    this.#windowBytes += piece.length
     this.#waitedMs += waitedMs
-    if (this.#waitedMs < this.#windowMs || this.#isLive) return
+    if (this.#waitedMs < this.#windowMs) return
     const bytesPerSecond = Math.round((1_000 * this.#windowBytes) / this.#waitedMs)
     if (bytesPerSecond < LEAST_RATE) throw new Error(`the answer comes too slowly: ${bytesPerSecond} bytes a second`)
+    this.#begin()
+  }
+
+  #begin(): void {
     this.#windowBytes = 0
     this.#waitedMs = 0
   }

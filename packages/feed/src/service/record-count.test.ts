@@ -22,6 +22,7 @@ it('counts records however their bytes come in pieces', () => {
           at = end
         }
         expect([count.records, count.isComplete]).toEqual([lengths.length, true])
+        expect(count.longest).toBe(Math.max(0, ...lengths))
         count.add(Uint8Array.of(0, 0))
         expect([count.records, count.isComplete]).toEqual([lengths.length, false])
       },

@@ -3,6 +3,7 @@ import { isLedgerStateError } from '@ledger-state/core'
 import { answerText, bodyOfAnswer, failureOf, type RequestFailure } from '@ledger-state/core/requests'
 import { type BucketRequestOptions, BucketRequests } from '../buckets/bucket-requests.js'
 import { serviceRefused, sourceFailed } from '../errors.js'
+import { MAX_RECORD_BYTES } from '../files/record-file.js'
 import { RecordCount } from './record-count.js'
 
 /** Most bytes of an answer that is no list of records: a count, or a proof with the validators of an epoch. */
@@ -94,6 +95,8 @@ export class ServiceRequests {
           if (count.records > expected || at + piece.length > MOST_RECORDS_BYTES) {
             throw sourceFailed.serviceTooLong(url, MOST_RECORDS_BYTES)
           }
+          if (count.longest > MAX_RECORD_BYTES)
+            throw sourceFailed.serviceRecordTooLong(url, count.longest, MAX_RECORD_BYTES)
           const part = piece.subarray(Math.max(0, given - at))
           at += piece.length
           this.fetchedBytes += piece.length

@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { VersionWrites } from '@ledger-state/core'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { headToFeedLine } from '../wire/feed-head.js'
 import { feedHeaderLine, versionToFeedLine } from '../wire/feed-line-writer.js'
 import { LiveFeed, parseFeedIndex } from './live-feed.js'
@@ -84,6 +85,7 @@ describe('a live feed that is followed', () => {
     ['a line that is cut short', text(200, '{"format":"ledger-feed","form')],
     ['a line of other JSON', text(200, '[]\n')],
     ['an empty answer', text(200, '')],
+    ['a head without its versions', text(200, `${feedHeaderLine({ chainId: CHAIN })}\n{"head":{"version":"5"}}\n`)],
     ['versions out of order', text(200, `${feedHeaderLine({ chainId: CHAIN })}\n${versionToFeedLine(recordOf(7n))}\n`)],
     ['a connection that is cut', (request: IncomingMessage) => request.socket.destroy()],
   ] satisfies [string, FeedHandler][])('is asked again for %s, however often it comes', async (_, fault) => {
@@ -132,6 +134,28 @@ describe('a live feed that is followed', () => {
     ])
   })
 
+  it('pauses between heads that come without versions', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    try {
+      const heads = '{"head":{"version":"0"}}\n'.repeat(1_000)
+      faults.push((_, response) => response.write(`${feedHeaderLine({ chainId: CHAIN })}\n${heads}`))
+      const index = { chainId: CHAIN, oldestVersion: 0n, latestVersion: BigInt(LAST) }
+      const feed = new LiveFeed(url, index, { follow: true })
+      const stop = new AbortController()
+      let heard = 0
+      const onIdle = async () => void heard++
+      const reading = feed.versions({ version: 1n, signal: stop.signal, onIdle }).next()
+      while (heard < 17) await nextTurn()
+      for (let turn = 0; turn < 100; turn++) await nextTurn()
+      expect(heard).toBe(17)
+      stop.abort()
+      expect(await reading).toMatchObject({ done: true })
+      await feed.close()
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
   it('counts again after a version', async () => {
     cutAfter = 3
     faults.push(gone, gone, answer, gone, gone, answer, ofOtherChain, ofOtherChain)
@@ -146,6 +170,8 @@ describe('the index of a feed', () => {
     expect(parseFeedIndex(index)).toEqual({ chainId: 4, oldestVersion: 0n, latestVersion: 9n })
     for (const wrong of [
       { chain_id: '4' },
+      { chain_id: 4.5 },
+      { chain_id: 256 },
       { oldest_version: undefined },
       { latest_version: 9 },
       { latest_version: '-1' },

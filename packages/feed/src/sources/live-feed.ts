@@ -40,6 +40,11 @@ const LONGEST_PAUSE_MS = 5_000
 /** Attempts before the error of a source that is not followed is thrown. */
 const ATTEMPTS = 8
 
+/** Heads in a row, without a version between them, that are read at once. The source sends one every second. */
+const QUICK_HEADS = 16
+/** Pause after each further head. */
+const HEAD_PAUSE_MS = 100
+
 /** Sign that the source has nothing more for now. */
 const END = Symbol('end')
 
@@ -141,9 +146,15 @@ export class LiveFeed implements LedgerSource {
   async *#steps(ended: AbortSignal): AsyncGenerator<VersionWrites | typeof END> {
     while (!ended.aborted) {
       try {
+        let heads = 0
         for await (const row of this.#rows(ended)) {
-          if (row.head === undefined) yield this.#toVersion(row)
-          else if (this.#isEnd(parseFeedHead(row.head))) yield END
+          if (row.head === undefined) {
+            heads = 0
+            yield this.#toVersion(row)
+            continue
+          }
+          if (this.#isEnd(parseFeedHead(row.head))) yield END
+          if (++heads > QUICK_HEADS) await pauseFor(HEAD_PAUSE_MS, ended)
         }
         if (!ended.aborted) throw sourceFailed.feedEnded(this.#url)
       } catch (error) {
@@ -166,6 +177,8 @@ export class LiveFeed implements LedgerSource {
   }
 
   #isEnd({ version, writesHash, mark }: FeedHead): boolean {
+    // The source sends its versions before the head that names them.
+    if (version >= this.#next) throw invalidFeed(`expected version ${this.#next}, found the head of version ${version}`)
     this.#index = { ...this.#index, latestVersion: version }
     this.#backoff.reset()
     this.#streak.end()

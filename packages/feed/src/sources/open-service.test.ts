@@ -230,6 +230,16 @@ describe('the backup service of a node', () => {
     })
   })
 
+  it('is refused if a record is longer than records can be, before it has come', async () => {
+    service = await startBackupService(chain)
+    const long = (response: ServerResponse) => response.write(Buffer.from('02000001', 'hex'))
+    service.faultOf = (path) => (path.includes('/transactions/') ? long : undefined)
+    await expect(read(at())).rejects.toMatchObject({
+      code: 'source_failed',
+      message: expect.stringMatching(/answered a record of 33554433 bytes; the limit is 33554432$/),
+    })
+  })
+
   it('is not recognized if something else answers', async () => {
     service = await startBackupService(chain)
     await expect(read(`${at()}/v1`)).rejects.toMatchObject({
