@@ -14,7 +14,7 @@ import { ForwardSlots } from './forward-slots.js'
 import { namedVersion } from './named-version.js'
 import { SettledVersion } from './settled-version.js'
 import { targetUrl } from './target-url.js'
-import { isOk, Upstream, type UpstreamInit } from './upstream.js'
+import { isOk, retryAfterOf, Upstream, type UpstreamInit } from './upstream.js'
 import type { UpstreamState } from './upstream-headers.js'
 
 /** Name of this service in `Via` (RFC 9110, section 7.6.3). */
@@ -177,7 +177,7 @@ export class Forwarder {
       const body = await readBoundedBody(response, limits.forwardAnswerLimitBytes, (bytes) => course.count(bytes))
       if (!body.rest) course.end(response.status)
       if (isOk(response.status)) await this.#haveVersion(request, forwardable, contentType, body, state)
-      const retryAfter = response.headers.get('retry-after')
+      const retryAfterMs = retryAfterOf(response.headers)
       return {
         status: response.status,
         contentType,
@@ -186,7 +186,7 @@ export class Forwarder {
           this.#surroundings.answeredByName,
           'upstream',
           ...HARMLESS,
-          ...(retryAfter === null ? [] : ['retry-after', retryAfter]),
+          ...(retryAfterMs === undefined ? [] : ['retry-after', String(Math.ceil(retryAfterMs / 1_000))]),
         ],
         body: body.first,
         ...(body.rest && {

@@ -410,6 +410,18 @@ describe('an upstream that', () => {
     expect([headers.get('connection'), headers.get('strict-transport-security')]).toEqual(['keep-alive', null])
   })
 
+  it.each([
+    ['9'.repeat(8_000), '3600'],
+    ['Fri, 31 Dec 9999 23:59:59 GMT', '3600'],
+    ['-1 or "x"', null],
+  ])('asks for a pause without bounds, and the client is asked for a bounded one: %#', async (asked, passed) => {
+    const { upstream, url } = await openBed()
+    upstream.answer = (_, response) =>
+      sendJson(upstream, response, { message: 'slow down' }, { status: 429, headers: { 'retry-after': asked } })
+    const { status, headers } = await fetch(`${url}/v1/transactions`)
+    expect([status, headers.get('retry-after')]).toEqual([429, passed])
+  })
+
   it('asks for a pause gets one, and others are answered how long', async () => {
     const { upstream, url } = await openBed()
     upstream.answer = (_, response) =>

@@ -204,10 +204,15 @@ export class Upstream {
   }
 
   #heedRetryAfter(headers: Headers): void {
-    const asked = parseRetryAfter(headers.get('retry-after'), LONGEST_RETRY_AFTER_MS)
+    const asked = retryAfterOf(headers)
     if (asked === undefined) return
     this.#askableAt = Math.max(this.#askableAt, performance.now() + Math.max(asked, SHORTEST_RETRY_AFTER_MS))
   }
+}
+
+/** The milliseconds, at most an hour, that an upstream asks to wait; undefined if it does not. */
+export function retryAfterOf(headers: Headers): number | undefined {
+  return parseRetryAfter(headers.get('retry-after'), LONGEST_RETRY_AFTER_MS)
 }
 
 /** Whether a status is one of success. */
