@@ -15,6 +15,8 @@ import { TABLE_NAMES, type TableName } from './tables.js'
 
 /** Bytes of writes, as `WritePacker` counts them, after which a range ends. */
 const BYTES_OF_RANGE = 64 << 20
+/** Writes after which a range ends: a small write of a new key takes more memory than its bytes. */
+const WRITES_OF_RANGE = 200_000
 /** Versions of a range. */
 const MOST_VERSIONS = 200_000
 const VERSIONS_OF_TURN = 200
@@ -204,7 +206,7 @@ class ParquetExporter {
   }
 
   #isFull(packer: WritePacker): boolean {
-    return packer.bytes >= (this.#options.bytesOfRange ?? BYTES_OF_RANGE)
+    return packer.count >= WRITES_OF_RANGE || packer.bytes >= (this.#options.bytesOfRange ?? BYTES_OF_RANGE)
   }
 
   /**

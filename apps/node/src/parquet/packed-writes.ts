@@ -47,9 +47,14 @@ export class WritePacker {
     this.#first = first
   }
 
+  /** Number of writes so far. */
+  get count(): number {
+    return this.#lengths.length / 2
+  }
+
   /** Bytes of the writes so far, and of what is read with them. */
   get bytes(): number {
-    return this.#end + (this.#lengths.length / 2) * WRITE_BYTES + this.#otherBytes
+    return this.#end + this.count * WRITE_BYTES + this.#otherBytes
   }
 
   /** Counts bytes that are read later for the versions so far. */
