@@ -37,7 +37,7 @@ export class ByteCollector {
   }
 
   /** Returns all bytes, and empties the collector. */
-  take(): Buffer {
+  take(): Uint8Array {
     const taken = this.#block.subarray(0, this.#length)
     this.#block = Buffer.alloc(0)
     this.#length = 0

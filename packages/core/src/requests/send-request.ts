@@ -1,4 +1,4 @@
-import type { Buffer } from 'node:buffer'
+import { Buffer } from 'node:buffer'
 import { isLedgerStateError } from '../error.js'
 import { parseRetryAfter } from '../retry-after.js'
 import { ByteCollector } from './byte-collector.js'
@@ -133,7 +133,11 @@ export async function textOfAnswer(answer: HttpAnswer, most: number): Promise<st
     collected.add(piece.subarray(0, most - collected.length))
     break
   }
-  return collected.take().toString('utf8')
+  return bytesToText(collected.take())
+}
+
+function bytesToText(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
 }
 
 /** The whole body of an answer; undefined if it has more than `most` bytes. */
@@ -141,7 +145,7 @@ export async function bodyOfAnswer(
   answer: HttpAnswer,
   most: number,
   onBytes: (bytes: number) => void = () => {},
-): Promise<Buffer | undefined> {
+): Promise<Uint8Array | undefined> {
   const collected = new ByteCollector(most)
   for await (const piece of answer.pieces()) {
     onBytes(piece.length)

@@ -5,6 +5,7 @@ import { isLedgerStateError } from '@ledger-state/core'
 import { ByteCollector } from '@ledger-state/core/requests'
 import { cannotReadToEnd, invalidArgument, invalidBackup } from '../errors.js'
 import { type ByteSource, PIECE_BYTES, regularFile } from './regular-file.js'
+import { viewAsBuffer } from './view-as-buffer.js'
 
 const GZIP_MAGIC = '1f8b'
 const ZSTD_MAGIC = '28b52ffd'
@@ -147,5 +148,5 @@ export async function gatherContent(content: AsyncIterable<Buffer>, place: strin
 export async function gatherUpTo(content: AsyncIterable<Buffer>, most: number): Promise<Buffer | undefined> {
   const collected = new ByteCollector(most)
   for await (const piece of content) if (!collected.add(piece)) return undefined
-  return collected.take()
+  return viewAsBuffer(collected.take())
 }

@@ -2,6 +2,7 @@ import type { Buffer } from 'node:buffer'
 import { Backoff, type LedgerStateError, pauseFor } from '@ledger-state/core'
 import { bodyOfAnswer, failureOf, followNone, type RequestFailure, sendRequest } from '@ledger-state/core/requests'
 import { requestRefused, sourceFailed } from '../errors.js'
+import { viewAsBuffer } from '../files/view-as-buffer.js'
 import { FETCH_ENCODINGS } from './fetch-encodings.js'
 
 const REQUEST_TIMEOUT_MS = 30_000
@@ -123,7 +124,8 @@ async function request(url: string, options: FetchOptions): Promise<FetchAnswer 
   try {
     const body = await bodyOfAnswer(answer, mostBytes, onBytes)
     if (!body) return tooLong(url, mostBytes, asksForLess)
-    return { status: answer.status, headers: answer.headers, body, milliseconds: performance.now() - began }
+    const { status, headers } = answer
+    return { status, headers, body: viewAsBuffer(body), milliseconds: performance.now() - began }
   } catch (error) {
     return failureOf(error)
   }

@@ -4,6 +4,7 @@ import { answerText, bodyOfAnswer, failureOf, type RequestFailure } from '@ledge
 import { type BucketRequestOptions, BucketRequests } from '../buckets/bucket-requests.js'
 import { serviceRefused, sourceFailed } from '../errors.js'
 import { MAX_RECORD_BYTES } from '../files/record-file.js'
+import { viewAsBuffer } from '../files/view-as-buffer.js'
 import { RecordCount } from './record-count.js'
 
 /** Most bytes of an answer that is no list of records: a count, or a proof with the validators of an epoch. */
@@ -130,13 +131,14 @@ export class ServiceRequests {
   ): Promise<{ readonly body: Buffer } | (RequestFailure & { readonly isCut?: boolean })> {
     const answer = await this.#requests.ask(url, {})
     if ('why' in answer) return answer
-    let body: Buffer | undefined
+    let bytes: Uint8Array | undefined
     try {
-      body = await bodyOfAnswer(answer, MOST_SMALL_BYTES)
+      bytes = await bodyOfAnswer(answer, MOST_SMALL_BYTES)
     } catch (error) {
       return { ...failureOf(error), isCut: true }
     }
-    if (!body) throw sourceFailed.serviceTooLong(url, MOST_SMALL_BYTES)
+    if (!bytes) throw sourceFailed.serviceTooLong(url, MOST_SMALL_BYTES)
+    const body = viewAsBuffer(bytes)
     if (answer.status !== 200)
       throw serviceRefused(url, answer.status, answerText(body.toString('utf8'), answer.headers))
     this.fetchedBytes += body.length
