@@ -13,7 +13,8 @@ const SMALL_BUDGET = { instructions: 40_000, bytes: 1 << 20 }
 /** Share of the time in which steps are counted. */
 const COUNTED_SHARE = 0.4
 /**
- * Most that a run with the whole budget may take or add. Two seconds of CPU are the limit on a machine that does nothing else.
+ * Most that a run with the whole budget may take or add. Two seconds of CPU are the limit on a machine that does nothing
+ * else.
  */
 const MOST = { cpuMs: 6_000, addedBytes: 300e6 } as const
 /** Most heap that a run holds: of its own for each byte that it is charged, and of anything else. */
@@ -56,7 +57,9 @@ function addedByRun(seed: number): number {
 /** Memory that a run of a program adds to a new process: here, it may reuse what earlier programs left. */
 function addedInNewProcess(seed: number): number {
   const words = [...process.execArgv, process.argv[1]!, '--memory', String(seed)]
-  return Number(spawnSync(process.execPath, words, { encoding: 'utf8' }).stdout)
+  const { status, signal, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`the run of program ${seed} alone ended with ${status ?? signal}: ${stderr}`)
+  return Number(stdout)
 }
 
 function main(): void {

@@ -10,4 +10,5 @@ export {
   type StreamedBody,
   sendRequest,
   textOfAnswer,
+  textOfFailure,
 } from './requests/send-request.js'

@@ -1,6 +1,6 @@
 import { hexToBytes } from '@ledger-state/core'
 import type { Resource } from '../api/answers.ts'
-import { isCoin, issuerOf } from '../api/asset.ts'
+import { isCoin } from '../api/asset.ts'
 import { route } from './location.ts'
 import { memberOf } from './member-of.ts'
 import { useAnswer } from './use-answer.ts'
@@ -27,7 +27,7 @@ function usePairedMetadata(coin: string | undefined): string | undefined {
 }
 
 function usePairedCoin(metadata: string | undefined): string | undefined {
-  const path = `/accounts/${encodeURIComponent(issuerOf(metadata ?? ''))}/resource/${OF_METADATA}`
+  const path = `/accounts/${encodeURIComponent(metadata ?? '')}/resource/${OF_METADATA}`
   const answer = useAnswer<Resource>(metadata === undefined ? undefined : { path, at: route.value.at })
   const data = answer && 'value' in answer ? answer.value.data : undefined
   const address = memberOf(data, ['type', 'account_address'])

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bytesToHex, hexToBytes, isLedgerStateError } from '@ledger-state/core'
+import { keyAfter } from '@ledger-state/core/bytes'
 import { branchOf } from '@ledger-state/engine'
 import { createLedger, hasTransactions, type Ledger } from '@ledger-state/ledger'
 import { isOwnKey, isTransactionKey, isWholeTransactionKey } from '@ledger-state/records'
@@ -267,13 +268,6 @@ class ParquetExporter {
 function fileName({ first, last, isState }: Omit<ExportedRange, 'files'>, number: number): string {
   const padded = (version: string) => version.padStart(20, '0')
   return isState ? `${padded(first)}-state-${String(number).padStart(5, '0')}` : `${padded(first)}-${padded(last)}`
-}
-
-/** The first key after a key in the order of their bytes. */
-function keyAfter(key: Uint8Array): Uint8Array {
-  const next = new Uint8Array(key.length + 1)
-  next.set(key)
-  return next
 }
 
 function nextTurn(): Promise<void> {

@@ -1,3 +1,4 @@
+import { partitionPoint } from '@ledger-state/core'
 import { type Ledger, ValuePrinter } from '@ledger-state/ledger'
 import type { ColumnSource } from 'hyparquet-writer'
 import type { WriteReader } from './packed-writes.js'
@@ -70,15 +71,7 @@ export class WriteRows implements RowSource {
   }
 
   #printerAt(version: bigint): ValuePrinter {
-    let span = 0
-    if (this.#upgrades.length > 0) {
-      let end = this.#upgrades.length
-      while (span < end) {
-        const middle = (span + end) >> 1
-        if (this.#upgrades[middle]! <= version) span = middle + 1
-        else end = middle
-      }
-    }
+    const span = partitionPoint(this.#upgrades, (upgrade) => upgrade <= version)
     const known = this.#printers.get(span)
     if (known) return known
     if (this.#printers.size === MOST_PRINTERS) this.#printers.clear()

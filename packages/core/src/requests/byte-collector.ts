@@ -44,6 +44,13 @@ export class ByteCollector {
     return taken
   }
 
+  /** Same as `take`, as a text in UTF-8. */
+  takeText(): string {
+    const text = this.#block.toString('utf8', 0, this.#length)
+    this.take()
+    return text
+  }
+
   #grow(length: number): void {
     const grown = Buffer.allocUnsafeSlow(Math.min(this.#most, Math.max(length, 2 * this.#block.length)))
     grown.set(this.#block.subarray(0, this.#length))

@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer'
 import { isLedgerStateError } from '../error.js'
 import { parseRetryAfter } from '../retry-after.js'
 import { ByteCollector } from './byte-collector.js'
@@ -71,8 +70,8 @@ export interface HttpAnswer {
 /**
  * Makes one request, and follows redirects by the one rule (`redirects.ts`). All programs on Node.js ask through it, so
  * the same failure has the same text everywhere, and no request waits forever.
- * @returns a failure if the server is not reached, sends nothing for some time, is too busy or fails (408, 429, 5xx), if its
- *   certificate is not trusted, or if it leads to another server
+ * @returns a failure if the server is not reached, sends nothing for some time, is too busy or fails (408, 429, 5xx), if
+ *   its certificate is not trusted, or if it leads to another server
  * @throws a `LedgerStateError` of `sign`
  */
 export async function sendRequest(url: string, init: HttpRequest): Promise<HttpAnswer | RequestFailure> {
@@ -117,7 +116,7 @@ async function sendOnce(url: string, method: string, init: HttpRequest): Promise
     }
     if (init.passesFailures) return answer
     if (status !== 408 && status !== 429 && status < 500) return answer
-    const text = await textOfAnswer(answer, MOST_FAILURE_BYTES).catch(() => '')
+    const text = await textOfFailure(answer).catch(() => '')
     return { why: statusFailure(answer, text), status, retryAfterMs: retryAfterOf(headers) }
   } catch (error) {
     if (isLedgerStateError(error)) throw error
@@ -133,11 +132,12 @@ export async function textOfAnswer(answer: HttpAnswer, most: number): Promise<st
     collected.add(piece.subarray(0, most - collected.length))
     break
   }
-  return bytesToText(collected.take())
+  return collected.takeText()
 }
 
-function bytesToText(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
+/** The body of an answer of a failure as a text, in which a message is looked for. */
+export async function textOfFailure(answer: HttpAnswer): Promise<string> {
+  return await textOfAnswer(answer, MOST_FAILURE_BYTES)
 }
 
 /** The whole body of an answer; undefined if it has more than `most` bytes. */

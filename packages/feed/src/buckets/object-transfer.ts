@@ -1,10 +1,9 @@
-import { Buffer } from 'node:buffer'
-import { answerText, failureOf, type HttpAnswer, type RequestFailure, textOfAnswer } from '@ledger-state/core/requests'
+import type { Buffer } from 'node:buffer'
+import { answerText, failureOf, type HttpAnswer, type RequestFailure, textOfFailure } from '@ledger-state/core/requests'
 import { invalidBackup, sourceFailed } from '../errors.js'
 import type { ByteRange } from '../files/backup-storage.js'
+import { viewAsBuffer } from '../view-as-buffer.js'
 import type { BucketRequests } from './bucket-requests.js'
-
-const MOST_FAULT_BYTES = 64 * 1024
 
 /** An object to be read. */
 export interface WantedObject {
@@ -107,7 +106,7 @@ class ObjectTransfer {
         const part = piece.subarray(from, to)
         reached += piece.length
         this.#at += part.length
-        if (part.length > 0) yield Buffer.from(part.buffer, part.byteOffset, part.length)
+        if (part.length > 0) yield viewAsBuffer(part)
         if (this.#at === this.#to) break
       }
     } catch (error) {
@@ -139,7 +138,7 @@ class ObjectTransfer {
     const { status } = answer
     if (status === 200 || status === 206) return
     const { url, place } = this.#object
-    const fault = answerText(await textOfAnswer(answer, MOST_FAULT_BYTES).catch(() => ''), answer.headers)
+    const fault = answerText(await textOfFailure(answer).catch(() => ''), answer.headers)
     if (status === 401 || status === 403) throw sourceFailed.accessDenied(`${place} cannot be read`, status, fault)
     if (status === 404) throw invalidBackup.missingObject(place)
     if (status === 412) throw sourceFailed.objectChanged(place, 'its ETag has changed')

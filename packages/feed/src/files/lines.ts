@@ -1,6 +1,5 @@
 import type { Buffer } from 'node:buffer'
 import { ByteCollector } from '@ledger-state/core/requests'
-import { viewAsBuffer } from './view-as-buffer.js'
 
 const LINE_END = 10
 
@@ -23,13 +22,13 @@ export async function* readLines(
     let start = 0
     for (let end = piece.indexOf(LINE_END); end >= 0; end = piece.indexOf(LINE_END, start)) {
       add(piece.subarray(start, end))
-      yield viewAsBuffer(line.take()).toString('utf8')
+      yield line.takeText()
       isBegun = false
       start = end + 1
     }
     if (start < piece.length) add(piece.subarray(start))
   }
-  if (isBegun) yield viewAsBuffer(line.take()).toString('utf8')
+  if (isBegun) yield line.takeText()
 }
 
 /** The lines of a text, without their ends. A text of many short lines takes no more memory than itself. */

@@ -2,7 +2,7 @@ import type { Buffer } from 'node:buffer'
 import { Backoff, type LedgerStateError, pauseFor } from '@ledger-state/core'
 import { bodyOfAnswer, failureOf, followNone, type RequestFailure, sendRequest } from '@ledger-state/core/requests'
 import { requestRefused, sourceFailed } from '../errors.js'
-import { viewAsBuffer } from '../files/view-as-buffer.js'
+import { viewAsBuffer } from '../view-as-buffer.js'
 import { FETCH_ENCODINGS } from './fetch-encodings.js'
 
 const REQUEST_TIMEOUT_MS = 30_000
@@ -69,8 +69,8 @@ export async function fetchRetrying<T>(
     if ('value' in failure) return failure.value
     if (signal?.aborted) return undefined
     if (failure.unusable && (++unusable >= unusableAnswers || attempt >= attempts)) throw failure.unusable
-    // A certificate or a redirect that is refused, or an answer that is always too long, ends the attempts, unless the caller waits without end: only then may
-    // it be mended meanwhile.
+    // A certificate or a redirect that is refused, or an answer that is always too long, ends the attempts, unless the
+    // caller waits without end: only then may it be mended meanwhile.
     if (failure.isFinal && attempts !== Number.POSITIVE_INFINITY)
       throw failure.unusable ?? requestRefused(url, failure.why, failure.status)
     const isAbsent = failure.isUnreachable && attempt === 1

@@ -1,10 +1,10 @@
-import { Buffer } from 'node:buffer'
+import type { Buffer } from 'node:buffer'
 import { isLedgerStateError } from '@ledger-state/core'
 import { answerText, bodyOfAnswer, failureOf, type RequestFailure } from '@ledger-state/core/requests'
 import { type BucketRequestOptions, BucketRequests } from '../buckets/bucket-requests.js'
 import { serviceRefused, sourceFailed } from '../errors.js'
 import { MAX_RECORD_BYTES } from '../files/record-file.js'
-import { viewAsBuffer } from '../files/view-as-buffer.js'
+import { viewAsBuffer } from '../view-as-buffer.js'
 import { RecordCount } from './record-count.js'
 
 /** Most bytes of an answer that is no list of records: a count, or a proof with the validators of an epoch. */
@@ -103,7 +103,7 @@ export class ServiceRequests {
           this.fetchedBytes += piece.length
           if (part.length === 0) continue
           given += part.length
-          yield Buffer.from(part.buffer, part.byteOffset, part.length)
+          yield viewAsBuffer(part)
         }
       } catch (error) {
         if (isLedgerStateError(error)) throw error

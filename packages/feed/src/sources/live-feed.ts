@@ -1,4 +1,4 @@
-import { Buffer } from 'node:buffer'
+import type { Buffer } from 'node:buffer'
 import {
   type Backoff,
   fetchFailure,
@@ -13,12 +13,13 @@ import {
   type HttpAnswer,
   type RequestFailure,
   sendRequest,
-  textOfAnswer,
+  textOfFailure,
 } from '@ledger-state/core/requests'
 import { atPlace, beforeFeed, invalidFeed, otherChain, requestRefused, sourceFailed } from '../errors.js'
 import { readLines } from '../files/lines.js'
 import { FETCH_ENCODINGS } from '../requests/fetch-encodings.js'
 import { askingAgain, createBackoff } from '../requests/retrying-fetch.js'
+import { viewAsBuffer } from '../view-as-buffer.js'
 import { type FeedHead, parseFeedHead } from '../wire/feed-head.js'
 import {
   type FeedRow,
@@ -34,7 +35,6 @@ import type { LedgerSource, Reading, SourceOptions } from './source.js'
 
 /** Silence after which a connection counts as broken. The source sends something every second. */
 const SILENCE_MS = 30_000
-const MOST_REFUSAL_BYTES = 64 * 1024
 /** Longest pause. Replicas are few, and have to notice soon that their source answers again. */
 const LONGEST_PAUSE_MS = 5_000
 /** Attempts before the error of a source that is not followed is thrown. */
@@ -223,7 +223,7 @@ export class LiveFeed implements LedgerSource {
   }
 
   async #errorOf(url: string, response: HttpAnswer): Promise<Error> {
-    const text = answerText(await textOfAnswer(response, MOST_REFUSAL_BYTES), response.headers)
+    const text = answerText(await textOfFailure(response), response.headers)
     if (response.status === 410) return beforeFeed(this.#url, this.#next, text)
     return sourceFailed.unexpectedStatus(url, response.status, text)
   }
@@ -259,5 +259,5 @@ export class LiveFeed implements LedgerSource {
 }
 
 async function* buffersOf(response: HttpAnswer): AsyncGenerator<Buffer> {
-  for await (const piece of response.pieces()) yield Buffer.from(piece.buffer, piece.byteOffset, piece.length)
+  for await (const piece of response.pieces()) yield viewAsBuffer(piece)
 }

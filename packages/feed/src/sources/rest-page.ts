@@ -5,6 +5,7 @@ import { readEvents } from '@ledger-state/proof/transactions'
 import type { WholeTransaction } from '@ledger-state/records'
 import { atPlace } from '../errors.js'
 import type { ProvenPage, RestPage } from '../proof/page-proof.js'
+import { viewAsBuffer } from '../view-as-buffer.js'
 import { readKeptTransaction } from '../wire/kept-transaction.js'
 import { readWriteSet } from '../wire/write-set.js'
 import type { LedgerVersion } from './source.js'
@@ -34,7 +35,7 @@ export function countItems({ body, url }: RestPage): number {
 /** Reads the items of a page that was proven. */
 export function readRestPage({ body, start }: RestPage, { splits, leaves, stateRoots }: ProvenPage): RestItem[] {
   const reader = new ByteReader(body)
-  const leafBytes = Buffer.from(leaves.buffer, leaves.byteOffset, leaves.length)
+  const leafBytes = viewAsBuffer(leaves)
   return Array.from({ length: reader.readLength() }, (_, at) => {
     const transactionStart = reader.offset + 8
     const infoStart = splits[2 * at]!

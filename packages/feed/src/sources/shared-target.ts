@@ -1,10 +1,8 @@
-import { answerText, type StreamedBody, textOfAnswer } from '@ledger-state/core/requests'
+import { answerText, type StreamedBody, textOfFailure } from '@ledger-state/core/requests'
 import { parseBucketUri, urlOfKey } from '../buckets/bucket-location.js'
 import { type BucketRequestOptions, BucketRequests } from '../buckets/bucket-requests.js'
 import { signerOfEnvironment } from '../buckets/request-signer.js'
 import { sourceFailed } from '../errors.js'
-
-const MOST_FAULT_BYTES = 64 * 1024
 
 /** A bucket that files are put into. */
 export interface SharedTarget {
@@ -60,7 +58,7 @@ export function openSharedTarget(location: string, options: SharedTargetOptions 
           await attempts.failed(answer)
           continue
         }
-        const text = answerText(await textOfAnswer(answer, MOST_FAULT_BYTES).catch(() => ''), answer.headers)
+        const text = answerText(await textOfFailure(answer).catch(() => ''), answer.headers)
         const { status } = answer
         if (status >= 200 && status < 300) return
         throw sourceFailed.notWritten(place, status, text)

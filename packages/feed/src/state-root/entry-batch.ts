@@ -1,6 +1,6 @@
-import { Buffer } from 'node:buffer'
 import type { KeyedEntry } from '@ledger-state/core'
 import type { HashBatch } from '@ledger-state/proof'
+import { viewAsBuffer } from '../view-as-buffer.js'
 import { MessageBuffer } from './message-buffer.js'
 import { addStateKey, addStateValue } from './state-hashes.js'
 
@@ -44,7 +44,7 @@ export class EntryBatch {
 
 /** Hashes the entries of a batch into leaves of `LEAF_LENGTH` bytes each. */
 export function hashEntries(hashes: HashBatch, batch: Uint8Array): Uint8Array<ArrayBuffer> {
-  const bytes = Buffer.from(batch.buffer, batch.byteOffset, batch.length)
+  const bytes = viewAsBuffer(batch)
   hashes.clear()
   for (let at = 0; at < bytes.length; ) {
     const keyAt = at + HEADER

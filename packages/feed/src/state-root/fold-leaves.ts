@@ -1,6 +1,6 @@
-import { Buffer } from 'node:buffer'
 import { HASH_LENGTH, type LedgerHasher, SPARSE_MERKLE_PLACEHOLDER } from '@ledger-state/proof'
 import { verificationFailed } from '../errors.js'
+import { viewAsBuffer } from '../view-as-buffer.js'
 
 /** Bytes of a leaf: the hash of its key, then the hash of its value. */
 export const LEAF_LENGTH = 2 * HASH_LENGTH
@@ -31,7 +31,7 @@ export interface FoldObserver {
  * @throws `verification_failed` if two leaves have one key
  */
 export function foldLeaves(hasher: LedgerHasher, leaves: Uint8Array, depth: number, observer?: FoldObserver): Subtree {
-  const bytes = Buffer.from(leaves.buffer, leaves.byteOffset, leaves.length)
+  const bytes = viewAsBuffer(leaves)
   const offsets = new Uint32Array(leaves.length / LEAF_LENGTH)
   for (let at = 0; at < offsets.length; at++) offsets[at] = at * LEAF_LENGTH
   const hashOf = (at: number) => bytes.subarray(offsets[at]! + HASH_LENGTH, offsets[at]! + LEAF_LENGTH)

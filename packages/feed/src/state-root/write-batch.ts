@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { HASH_LENGTH, type HashBatch } from '@ledger-state/proof'
+import { viewAsBuffer } from '../view-as-buffer.js'
 import { NAMED_KEY_HEADER } from './merge-keys.js'
 import { MessageBuffer } from './message-buffer.js'
 import { addStateKey, addStateValue } from './state-hashes.js'
@@ -75,7 +76,7 @@ export interface NamedWrites {
 /** Hashes the writes of a batch as `hashWrites`, and names their keys. */
 export function hashNamedWrites(hashes: HashBatch, batch: Uint8Array): NamedWrites {
   const hashed = hashWrites(hashes, batch)
-  const bytes = Buffer.from(batch.buffer, batch.byteOffset, batch.length)
+  const bytes = viewAsBuffer(batch)
   // A message has 16 bytes before each key, more than are needed here.
   const keys = Buffer.from(new ArrayBuffer(batch.length))
   let [length, hashAt] = [0, HASHED_KEY_AT]
@@ -94,7 +95,7 @@ export function hashNamedWrites(hashes: HashBatch, batch: Uint8Array): NamedWrit
 
 /** Hashes the writes of a batch, `HASHED_WRITE_LENGTH` bytes each. A key of several writes is hashed once. */
 export function hashWrites(hashes: HashBatch, batch: Uint8Array): Uint8Array<ArrayBuffer> {
-  const bytes = Buffer.from(batch.buffer, batch.byteOffset, batch.length)
+  const bytes = viewAsBuffer(batch)
   hashes.clear()
   const count = addMessages(hashes, bytes)
   const results = hashes.flush()

@@ -1,8 +1,8 @@
-import { Buffer } from 'node:buffer'
 import { ADDRESS_LENGTH, addressToShortHex, ByteReader, isLedgerStateError, type SizedCache } from '@ledger-state/core'
 import { decodeUtf8 } from '@ledger-state/core/bytes'
 import { readOutcome } from '@ledger-state/proof'
 import { isFunctionName, type KeptTransaction, type TransactionKind } from '@ledger-state/records'
+import { viewAsBuffer } from '../view-as-buffer.js'
 
 /** Kinds of transactions by their tags. Block metadata and the end of a block have two tags each. */
 const KINDS: readonly TransactionKind[] = [
@@ -74,7 +74,7 @@ function readEntryFunction(transaction: Uint8Array, names: SizedCache<string> | 
 }
 
 function bytesToLatin1(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
+  return viewAsBuffer(bytes).toString('latin1')
 }
 
 /** Reads the bytes before the entry function of a payload. Returns whether there is one. */

@@ -9,6 +9,7 @@ import {
   type RequestFailure,
   sendRequest,
   textOfAnswer,
+  textOfFailure,
 } from '@ledger-state/core/requests'
 import { FailureStreak, FETCH_ENCODINGS, tryBoundedJson } from '@ledger-state/feed'
 import { openStateEngineReader, STORE_FILE } from '@ledger-state/state-engine'
@@ -26,8 +27,6 @@ const LONGEST_PAUSE_MS = 30_000
 const SNAPSHOT_SILENCE_MS = 300_000
 /** Most bytes of an index or a manifest; 64 bytes in a manifest describe a piece of a few MiB. */
 const MOST_TEXT_BYTES = 64 * 1024 * 1024
-/** Bytes of an answer that are read for the text of a failure. */
-const MOST_FAULT_BYTES = 64 * 1024
 /** Limits of these: a value of a manifest has 64 bytes or more. */
 const TEXT_LIMITS = { depth: 8, values: 1_200_000 }
 
@@ -316,7 +315,7 @@ async function request<T>(
 }
 
 async function shownText(answer: HttpAnswer): Promise<string> {
-  return answerText(await textOfAnswer(answer, MOST_FAULT_BYTES), answer.headers)
+  return answerText(await textOfFailure(answer), answer.headers)
 }
 
 function tryJson(text: string): unknown {
