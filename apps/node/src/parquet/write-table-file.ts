@@ -7,7 +7,8 @@ import { moveDurably } from '@ledger-state/core/files'
 import { fileWriter, ParquetWriter } from 'hyparquet-writer'
 import { type Column, columnsToSchema, ROWS_OF_GROUP, type RowSource } from './tables.js'
 
-const LEVEL = { params: { [constants.ZSTD_c_compressionLevel]: 3 } }
+/** Level 3 takes 2 % more bytes and more time here, level 9 saves 4 % of the bytes for a tenth more time. */
+const LEVEL = { params: { [constants.ZSTD_c_compressionLevel]: 2 } }
 /** Ending of a file's name until the file is whole. */
 export const UNFINISHED = '.unfinished'
 
