@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import { PROGRAM } from '../testing/program.ts'
+import { PROGRAM, runProgram } from '../testing/program.ts'
 
 /** Debian's Node.js, if it is older than the program needs. */
 const SYSTEM_NODE = '/usr/bin/node'
@@ -19,4 +19,11 @@ describe('the program', () => {
       ])
     },
   )
+
+  it('writes an error that quotes control characters without them', () => {
+    const { status, stderr } = runProgram(['no\u001b[2Jsuch\u009b31m'])
+    expect(status).toBe(2)
+    expect(stderr).toContain('such 31m')
+    expect(stderr.trimEnd()).not.toMatch(/\p{Cc}/u)
+  })
 })

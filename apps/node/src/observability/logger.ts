@@ -29,12 +29,13 @@ export function createLogger({ level, format }: LogSettings, processName: string
   const base = { process: processName, pid: process.pid }
   const log = pino(
     { level, base, timestamp: stdTimeFunctions.isoTime, hooks: { logMethod: logSafely } },
-    { write: (line: string) => sink.write(toText(line)) },
+    // JSON escapes some control characters in its strings, and leaves others as they are.
+    { write: (line: string) => sink.write(toText(safeText(line))) },
   )
   return Object.assign(log, { droppedLines: () => sink.dropped })
 }
 
-/** Logs a call whose message may quote strangers. */
+/** Logs a call whose message may quote strangers: a text format prints it without escapes. */
 function logSafely(this: Logger, args: Parameters<LogFn>, method: LogFn): void {
   const safe = args.map((arg: unknown) => (typeof arg === 'string' ? safeText(arg) : arg))
   method.apply(this, safe as Parameters<LogFn>)
