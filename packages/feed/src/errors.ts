@@ -1,4 +1,12 @@
-import { bytesToHexDigits, clip, declareErrors, isLedgerStateError, LedgerStateError, quote } from '@ledger-state/core'
+import {
+  bytesToHexDigits,
+  clip,
+  declareErrors,
+  didYouMean,
+  isLedgerStateError,
+  LedgerStateError,
+  quote,
+} from '@ledger-state/core'
 
 declare module '@ledger-state/core' {
   interface ErrorFieldsByCode {
@@ -42,6 +50,12 @@ type FeedError = LedgerStateError<FeedErrorCode>
 
 export const invalidArgument = declareErrors('invalid_argument', {
   cannotOpen: (path: string, cause: unknown) => [`${path} cannot be read: ${messageOf(cause)}`, {}, cause],
+  /** @param networks names that the location may be meant for */
+  unreadableSource: (path: string, networks: readonly string[], cause: unknown) => [
+    `the source ${path} cannot be read: ${messageOf(cause)}${didYouMean(path, networks)}`,
+    {},
+    cause,
+  ],
   notARegularFile: (path: string) => `${path} is a folder, pipe, socket or device, not a file`,
   unreadablePipe: (path: string) => `${path} is a socket or device; a feed can only be read from a file or a pipe`,
   unknownFolder: (path: string, manifests: readonly string[]) =>

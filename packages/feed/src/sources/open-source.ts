@@ -7,6 +7,7 @@ import { type ContentStream, gatherContent, openContent, toContent } from '../fi
 import { FolderStorage } from '../files/folder-storage.js'
 import { descriptorOf, openPipe } from '../files/pipe.js'
 import { MAX_RECORD_BYTES } from '../files/record-file.js'
+import { KNOWN_NETWORKS } from '../networks/network.js'
 import { openGenesis } from './genesis.js'
 import { openLedgerFeed } from './ledger-feed.js'
 import { openBackupPlace } from './open-backup.js'
@@ -88,7 +89,8 @@ async function statsOf(path: string): Promise<Stats> {
   try {
     return await stat(path)
   } catch (cause) {
-    throw invalidArgument.cannotOpen(`the source ${path}`, cause)
+    const networks = KNOWN_NETWORKS.map(({ name }) => name)
+    throw invalidArgument.unreadableSource(path, networks, cause)
   }
 }
 
