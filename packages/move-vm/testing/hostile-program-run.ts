@@ -64,14 +64,13 @@ export function faultsOfProgram(
   const vm = createVm()
   let steps = 0
   let longestTurn = 0
+  counter.stepsSinceLast()
   const outcome = runToEnd(vm, state, { budget, turn: 1_024, args }, (step) => {
-    let progress: ViewProgress | undefined
-    const turn = counter.count(() => {
-      progress = step()
-    })
+    const progress = step()
+    const turn = counter.stepsSinceLast()
     steps += turn
     longestTurn = Math.max(longestTurn, turn)
-    return progress!
+    return progress
   })
   const { instructions, bytes } = outcome.usage
   const wrong: string[] = []
