@@ -290,7 +290,8 @@ export async function startSteadyNode(port = 0, tls?: TestCertificate): Promise<
       return
     }
     const start = Number(url.searchParams.get('start'))
-    const count = Math.min(MOST_ON_A_PAGE, node.latest - start + 1)
+    const limit = Number(url.searchParams.get('limit') ?? MOST_ON_A_PAGE)
+    const count = Math.min(MOST_ON_A_PAGE, limit, node.latest - start + 1)
     if (count <= 0) {
       response.statusCode = 404
       response.setHeader('content-type', 'application/json')

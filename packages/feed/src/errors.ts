@@ -97,8 +97,8 @@ export const verificationFailed = declareErrors('verification_failed', {
     `${path} says that it is the genesis of chain ${chainId}, but ${network} is chain ${expected}: name the network of the file, or none`,
   otherGenesis: (path: string, chainId: number, found: string, network: string, known: string) =>
     `${path} says that it is the genesis of chain ${chainId} (${network}), but its waypoint is ${found}, not ${known}: the file is damaged, or it belongs to another network and you must give the waypoint of that network`,
-  manifestStateRootDiffers: (place: string, named: string, proven: Uint8Array) =>
-    `${place} names the state root ${clip(named)}, but its proof is for ${bytesToHexDigits(proven)}`,
+  manifestStateRootDiffers: (place: string, named: Uint8Array, proven: Uint8Array) =>
+    `${place} names the state root ${bytesToHexDigits(named)}, but its proof is for ${bytesToHexDigits(proven)}`,
   otherEpoch: (place: string, named: bigint, proven: bigint) =>
     `${place} says that epoch ${named} ends with the state, but the ledger info in its proof ends epoch ${proven}`,
   otherListedWaypoint: (manifest: string, epoch: bigint, listed: string, found: string) => [
@@ -202,7 +202,7 @@ export const invalidBackup = declareErrors('invalid_backup', {
   recordCutShort: (path: string, record: number) => `${path} is cut short within record ${record}`,
   notAName: (place: string, name: string, text: string) =>
     `${place} has ${quote(text)} for "${name}"; expected the name of a file, without control characters`,
-  outsideBackup: (root: string, handle: string) => `the file ${quote(handle)} lies outside the backup in ${root}`,
+  outsideBackup: (place: string, handle: string) => `${place} names ${quote(handle)}, which lies outside the backup`,
   missingFile: (path: string) => `the backup is missing ${path} (also looked for ${path}.gz and ${path}.zst)`,
   tooManyLines: (path: string, most: number) => `${path} adds to more than ${most} lines of metadata`,
   notJson: (place: string, cause: unknown) => [`${place} is not JSON text: ${messageOf(cause)}`, {}, cause],

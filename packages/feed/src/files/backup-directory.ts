@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer'
 import { Readable } from 'node:stream'
-import { isU64 } from '@ledger-state/core'
+import { hexToBytes, isU64 } from '@ledger-state/core'
 import { pMapIterable } from 'p-map'
 import { invalidBackup } from '../errors.js'
 import type { EpochEndingEntry, SnapshotEntry, TransactionBackupEntry } from './backup-entries.js'
@@ -32,6 +32,8 @@ const METADATA_AT_ONCE = { atFirst: OBJECTS_AT_ONCE, items: OBJECTS_AT_ONCE, byt
 /** Names in manifests. A terminal would obey control characters in a message, and no storage has longer names. */
 const FILE_NAME = /^[^\p{Cc}]{1,1024}$/u
 
+const HASH = /^(?:0x)?[0-9a-fA-F]{64}$/
+
 const METADATA_FOLDER = 'metadata'
 /**
  * The backup tools begin each name with a letter or digit. Other names belong to other programs, which leave files next
@@ -61,8 +63,6 @@ async function hasBackupFile(storage: BackupStorage, handle: string): Promise<bo
  * @throws `invalid_backup`
  */
 export async function resolveBackupName(storage: BackupStorage, handle: string): Promise<string> {
-  if (handle.startsWith('/') || handle.split('/').includes('..'))
-    throw invalidBackup.outsideBackup(storage.root, handle)
   const name = await findName(storage, handle)
   if (name === undefined) throw invalidBackup.missingFile(storage.placeOf(handle))
   return name
@@ -226,11 +226,20 @@ export class ManifestMembers {
     return value
   }
 
-  /** The name of a file of the backup, as messages and paths may have it. */
+  /** The name of a file within the backup, as messages and paths may have it. */
   fileName(name: string): string {
     const value = this.text(name)
     if (!FILE_NAME.test(value)) throw invalidBackup.notAName(this.place, name, value)
+    if (value.startsWith('/') || value.split('/').includes('..')) throw invalidBackup.outsideBackup(this.place, value)
     return value
+  }
+
+  /** The bytes of a hash in hexadecimal digits, with or without 0x. */
+  hash(name: string): Uint8Array {
+    const value = this.text(name)
+    if (!HASH.test(value))
+      throw invalidBackup.wrongMember(this.place, name, value, 'the 64 hexadecimal digits of a hash')
+    return hexToBytes(value)
   }
 
   optionalText(name: string): string | undefined {

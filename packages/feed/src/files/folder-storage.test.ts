@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { readBackupMetadata, readManifest, resolveBackupFile } from './backup-directory.js'
+import { ManifestMembers, readBackupMetadata, readManifest, resolveBackupFile } from './backup-directory.js'
 import type { ByteRange, StoredObject } from './backup-storage.js'
 import { openContent, readContent } from './compressed-file.js'
 import { FolderStorage } from './folder-storage.js'
@@ -215,10 +215,9 @@ describe('a file of the storage of a backup', () => {
 
   it('is refused outside the backup, and if it is missing', async () => {
     for (const handle of ['/etc/hosts', '../secret', 'state/../../secret']) {
-      await expect(resolveBackupFile(storage, handle)).rejects.toMatchObject({
-        code: 'invalid_backup',
-        message: `the file ${JSON.stringify(handle)} lies outside the backup in ${root}`,
-      })
+      expect(() => new ManifestMembers({ proof: handle }, 'a manifest').fileName('proof')).toThrow(
+        `a manifest names ${JSON.stringify(handle)}, which lies outside the backup`,
+      )
     }
     await expect(readManifest(storage, 'state/absent')).rejects.toMatchObject({
       code: 'invalid_backup',

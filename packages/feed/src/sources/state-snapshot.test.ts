@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
+import { ByteWriter } from '@ledger-state/core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '../../testing/synthetic-chain.ts'
 import { openSource } from './open-source.js'
@@ -92,4 +93,83 @@ describe('a state snapshot', () => {
     expect(() => source.base!.describe()).toThrow(/is missing 0x1::chain_id::ChainId/)
     await source.close()
   })
+})
+
+/** A snapshot of one chunk with values of these lengths, which cannot be verified. */
+function unverifiedSnapshot(lengths: readonly number[], { rootHash = '0'.repeat(64), ends = [lengths.length] } = {}) {
+  const root = mkdtempSync(join(folder, 'made-'))
+  const records = lengths.map((length, at) => {
+    const item = new ByteWriter().u8(1).bytes(Buffer.alloc(32, 7)).byteString(Uint8Array.of(at))
+    const record = item.u8(0).byteString(Buffer.alloc(length, at)).toBytes()
+    return Buffer.concat([u32(record.length), record])
+  })
+  writeFileSync(join(root, '0-.chunk'), Buffer.concat(records))
+  const chunks = ends.map((end, at) => {
+    const first = ends[at - 1] ?? 0
+    const name = `${basename(root)}/${first}-`
+    return { first_idx: first, last_idx: end - 1, blobs: `${name}.chunk`, proof: `${name}.proof` }
+  })
+  const manifest = { version: 9, epoch: 1, root_hash: rootHash, chunks, proof: 'state.proof' }
+  writeFileSync(join(root, 'state.manifest'), JSON.stringify(manifest))
+  return root
+}
+
+function u32(number: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(number)
+  return bytes
+}
+
+async function readUnverified(root: string, after?: Uint8Array): Promise<StatePart[]> {
+  const source = await openSource(root, { verify: false })
+  const parts: StatePart[] = []
+  try {
+    for await (const part of source.base!.parts(after)) parts.push(part)
+    return parts
+  } catch (cause) {
+    throw Object.assign(cause as Error, { parts })
+  } finally {
+    await source.close()
+  }
+}
+
+describe('a state snapshot of a stranger', () => {
+  const MIB = 1024 * 1024
+
+  it('is read in parts of some MiB, however large its values are, and resumes after each', async () => {
+    const root = unverifiedSnapshot(Array<number>(12).fill(3 * MIB))
+    const parts = await readUnverified(root)
+    expect(parts.map(({ entries }) => entries.length)).toEqual([3, 3, 3, 3, 0])
+    for (const [at, { mark }] of parts.entries())
+      expect(plain(await readUnverified(root, mark))).toEqual(plain(parts.slice(at + 1)))
+  })
+
+  it('is refused if a chunk has more entries than its manifest lists', async () => {
+    await expect(readUnverified(unverifiedSnapshot([1, 1, 1], { ends: [2] }))).rejects.toMatchObject({
+      code: 'invalid_backup',
+      message: expect.stringMatching(/0-.chunk holds more than the 2 records that its manifest lists/),
+    })
+  })
+
+  it('is read up to a chunk that is missing', async () => {
+    await expect(readUnverified(unverifiedSnapshot([1], { ends: [1, 2] }))).rejects.toMatchObject({
+      code: 'invalid_backup',
+      message: expect.stringMatching(/the backup is missing .*1-.chunk/),
+      parts: [{ entries: [{ version: 9n }] }],
+    })
+  })
+
+  it.each(['', 'zz', `0X${'0'.repeat(64)}`, '0'.repeat(63), `${'0'.repeat(64)}\n`, '1'.repeat(1_000_000)])(
+    'is refused if the state root is no hash (%#)',
+    async (rootHash) => {
+      const root = unverifiedSnapshot([1], { rootHash })
+      const refusal = await openSource(root, { verify: false }).catch((error: Error) => error)
+      expect(refusal).toMatchObject({
+        code: 'invalid_backup',
+        message: expect.stringMatching(/state.manifest has .* for "root_hash"; expected the 64 hexadecimal digits/),
+      })
+      expect((refusal as Error).message).not.toMatch(/\n/)
+      expect((refusal as Error).message.length).toBeLessThan(1_000)
+    },
+  )
 })

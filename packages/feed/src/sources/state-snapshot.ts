@@ -1,4 +1,5 @@
-import { ByteReader, ByteWriter, bytesToHexDigits, hexToBytes, type KeyedEntry } from '@ledger-state/core'
+import { Buffer } from 'node:buffer'
+import { ByteReader, ByteWriter, type KeyedEntry } from '@ledger-state/core'
 import { LedgerHasher } from '@ledger-state/proof'
 import { checkpointToBytes, noteToAnnotation, type TrustedState } from '@ledger-state/records'
 import { invalidBackup, verificationFailed } from '../errors.js'
@@ -22,6 +23,8 @@ import type { LedgerSource, SourceOptions, StateBase, StateDescription, StatePar
 
 /** Most entries of a part. */
 const PART_ENTRIES = 5_000
+/** A part ends at the entry with which its keys and values reach this length: values have up to 32 MB each. */
+const PART_BYTES = 8 * 1024 * 1024
 
 /**
  * Reads a folder with a `state.manifest`: the whole state at a version.
@@ -89,7 +92,7 @@ interface Description {
   readonly version: bigint
   readonly epoch: bigint
   readonly stateRoot: Uint8Array
-  readonly chunks: readonly StoredChunk[]
+  readonly chunks: readonly ListedChunk[]
   /** Undefined if the snapshot is not verified. */
   readonly proof: (ProvenStateRoot & { readonly path: string }) | undefined
 }
@@ -104,21 +107,24 @@ async function readDescription(
   const version = manifest.version('version')
   const path = verify ? await resolveBackupFile(storage, manifest.fileName('proof')) : ''
   const proof = verify ? { ...(await proveStateRoot(path, version, hasher)), path } : undefined
-  const rootHash = manifest.text('root_hash').replace(/^0x/, '')
-  if (proof && bytesToHexDigits(proof.stateRoot) !== rootHash) {
-    throw verificationFailed.manifestStateRootDiffers(manifest.place, rootHash, proof.stateRoot)
+  const stateRoot = manifest.hash('root_hash')
+  if (proof && Buffer.compare(proof.stateRoot, stateRoot) !== 0) {
+    throw verificationFailed.manifestStateRootDiffers(manifest.place, stateRoot, proof.stateRoot)
   }
-  const members = manifest.list('chunks')
-  const chunks: StoredChunk[] = []
-  for (const [at, member] of members.entries()) {
-    chunks.push(await toChunk(storage, member, at === members.length - 1, verify))
-  }
+  const chunks = manifest.list('chunks').map(
+    (member): ListedChunk => ({
+      handle: member.fileName('blobs'),
+      proofHandle: verify ? member.fileName('proof') : '',
+      firstIndex: member.version('first_idx'),
+      lastIndex: member.version('last_idx'),
+    }),
+  )
   expectContiguous(storage, manifest, chunks)
   const epoch = manifest.version('epoch')
   if (proof && proof.ledger.version === version && proof.ledger.epoch !== epoch) {
     throw verificationFailed.otherEpoch(manifest.place, epoch, proof.ledger.epoch)
   }
-  return { place: manifest.place, handle, version, epoch, stateRoot: hexToBytes(rootHash), chunks, proof }
+  return { place: manifest.place, handle, version, epoch, stateRoot, chunks, proof }
 }
 
 /** Finds the validators that signed the state. */
@@ -151,6 +157,14 @@ class StateSignatures {
   }
 }
 
+/** A chunk as a manifest lists it. */
+interface ListedChunk extends Pick<StateChunk, 'firstIndex' | 'lastIndex'> {
+  /** Name of the object with the entries, possibly without the suffix of a compression. */
+  readonly handle: string
+  /** Name of the object with the proof; empty if the snapshot is not verified. */
+  readonly proofHandle: string
+}
+
 /** The names of a chunk's objects. */
 interface StoredChunk extends Pick<StateChunk, 'firstIndex' | 'lastIndex' | 'isLast'> {
   readonly name: string
@@ -167,34 +181,22 @@ interface ProvenChunk {
   readonly treeAfter: Promise<Uint8Array | undefined>
 }
 
-async function* toAsync<T>(items: Iterable<T>): AsyncGenerator<T> {
-  yield* items
-}
-
-async function toChunk(
-  storage: BackupStorage,
-  member: ManifestMembers,
-  isLast: boolean,
-  verify: boolean,
-): Promise<StoredChunk> {
-  const name = await resolveBackupName(storage, member.fileName('blobs'))
-  const proofName = verify ? await resolveBackupName(storage, member.fileName('proof')) : ''
-  const [stored, proof] = [await storage.find(name), proofName && (await storage.find(proofName))]
-  return {
-    name,
-    proofName,
-    bytes: (stored?.bytes ?? 0) + (proof ? proof.bytes : 0),
-    firstIndex: member.version('first_idx'),
-    lastIndex: member.version('last_idx'),
-    isLast,
+/** Finds the objects of chunks one by one: a manifest lists 100,000 of them, and a backup may be far away. */
+async function* storedChunks(storage: BackupStorage, chunks: readonly ListedChunk[]): AsyncGenerator<StoredChunk> {
+  for (const [at, { handle, proofHandle, firstIndex, lastIndex }] of chunks.entries()) {
+    const name = await resolveBackupName(storage, handle)
+    const proofName = proofHandle && (await resolveBackupName(storage, proofHandle))
+    const [stored, proof] = [await storage.find(name), proofName && (await storage.find(proofName))]
+    const bytes = (stored?.bytes ?? 0) + (proof ? proof.bytes : 0)
+    yield { name, proofName, bytes, firstIndex, lastIndex, isLast: at === chunks.length - 1 }
   }
 }
 
-function expectContiguous(storage: BackupStorage, manifest: ManifestMembers, chunks: readonly StoredChunk[]): void {
+function expectContiguous(storage: BackupStorage, manifest: ManifestMembers, chunks: readonly ListedChunk[]): void {
   let next = 0n
-  for (const { name, firstIndex, lastIndex } of chunks) {
+  for (const { handle, firstIndex, lastIndex } of chunks) {
     if (firstIndex !== next || lastIndex < firstIndex) {
-      throw invalidBackup.unexpectedEntries(manifest.place, storage.placeOf(name), [firstIndex, lastIndex], next)
+      throw invalidBackup.unexpectedEntries(manifest.place, storage.placeOf(handle), [firstIndex, lastIndex], next)
     }
     next = lastIndex + 1n
   }
@@ -252,7 +254,7 @@ class Snapshot implements StateBase {
     let before: ProvenChunk | undefined
     try {
       for await (const chunk of fetchAhead(
-        toAsync(unread),
+        storedChunks(this.#storage, unread),
         ({ bytes }) => bytes,
         (stored) => this.#fetch(stored),
       )) {
@@ -299,17 +301,19 @@ class Snapshot implements StateBase {
     const { path } = chunk
     let index = chunk.firstIndex
     let entries: KeyedEntry[] = []
+    let bytes = 0
     const part = (): StatePart => {
       const isEnd = index > chunk.lastIndex
       const taken = { entries, mark: this.#writeMark({ next: index, tree: isEnd ? treeAfter : tree }) }
       entries = []
+      bytes = 0
       this.done = Number(index)
       return taken
     }
     for await (const records of readRecords(path)) {
       for (const record of records) {
         const at = Number(index - chunk.firstIndex)
-        if (index > chunk.lastIndex) break
+        if (index > chunk.lastIndex) throw invalidBackup.surplusRecords(path, at)
         index++
         if (index <= from) continue
         this.position = `${path}, record ${at}`
@@ -317,7 +321,8 @@ class Snapshot implements StateBase {
         const annotation = noteToAnnotation({ metadata, isCreation: false })
         this.clock.observeEntry(key, value)
         entries.push({ key, version: this.version, value, ...(annotation && { annotation }) })
-        if (entries.length === PART_ENTRIES) yield part()
+        bytes += key.length + value.length
+        if (entries.length === PART_ENTRIES || bytes >= PART_BYTES) yield part()
       }
     }
     if (index <= chunk.lastIndex) {

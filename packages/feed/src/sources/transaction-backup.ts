@@ -294,7 +294,7 @@ class TransactionBackup implements LedgerSource {
         for (const record of records) {
           const index = at++
           const version = chunk.firstVersion + BigInt(index)
-          if (version > chunk.lastVersion) break
+          if (version > chunk.lastVersion) throw invalidBackup.surplusRecords(chunk.path, index)
           if (version > last) return
           this.#passRecord(chunk, proven, index, from.version)
           // Ranges may overlap.

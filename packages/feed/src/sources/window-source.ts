@@ -177,11 +177,13 @@ async function findObjects(storage: BackupStorage, names: ReadonlySet<string>): 
   const found: StoredObject[] = []
   const list = async (folder: string): Promise<StoredObject[]> => {
     const listed: StoredObject[] = []
-    for await (const object of storage.list(folder)) listed.push(object)
+    for await (const object of storage.list(folder)) {
+      if (names.has(object.name.replace(/\.(gz|zst)$/, ''))) listed.push(object)
+    }
     return listed
   }
   for await (const objects of pMapIterable(folders, list, { concurrency: OBJECTS_AT_ONCE })) {
-    found.push(...objects.filter(({ name }) => names.has(name.replace(/\.(gz|zst)$/, ''))))
+    for (const object of objects) found.push(object)
   }
   return found
 }
