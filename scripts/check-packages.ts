@@ -1,9 +1,12 @@
 // Packs each public package as a release does, serves the tarballs from a registry on loopback, and tries them from
 // there: their files, the examples of READMEs and of doc comments, the programs of `examples/`, and `npx ledger-state`.
-// Arguments choose parts: `pnpm check-packages tarballs readmes bundles docs examples program`.
+// Arguments choose parts: `pnpm check-packages tarballs readmes bundles docs examples program`. With a `TEST_SCALE` below 1,
+// as in `.ci/run`, half of the READMEs and a third of the programs are tried, which `TEST_SEED` chooses.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { sampleFiles } from '@ledger-state/testing/sample-files'
+import { testScale } from '@ledger-state/testing/test-scale'
 import { startPostgres } from '../packages/postgres-engine/testing/postgres-server.ts'
 import { checkBundles } from './packages/check-bundles.ts'
 import { oldestNode } from './packages/check-consumer.ts'
@@ -33,29 +36,41 @@ try {
     },
     async readmes() {
       if (!oldestNode) console.log('what runs on Node.js 20 is not tried there: OLDEST_NODE names none')
-      await eachOf(packed, (one) => checkReadme(one, registry, work, tally))
+      const folders = sampled(
+        packed.map(({ folder }) => folder),
+        2,
+      )
+      await eachOf(
+        packed.filter(({ folder }) => folders.includes(folder)),
+        (one) => checkReadme(one, registry, work, tally),
+      )
     },
     async bundles() {
       const engine = packed.find(({ folder }) => folder === 'packages/state-engine')!
       await checkBundles(engine, registry, work, tally)
     },
     docs: () => checkDocExamples(packed, registry, work, tally),
-    examples: () => eachOf(listExamples(), (name) => checkExample(name, registry, work, tally)),
+    examples: () => eachOf(sampled(listExamples(), 3), (name) => checkExample(name, registry, work, tally)),
     program: () => checkProgram(program, registry, work, tally),
   }
   const chosen = process.argv.slice(2)
-  for (const [name, check] of Object.entries(parts)) {
-    if (chosen.length > 0 && !chosen.includes(name)) continue
+  const isChosen = ([name]: readonly [string, unknown]) => chosen.length === 0 || chosen.includes(name)
+  await eachOf(Object.entries(parts).filter(isChosen), async ([name, check]) => {
     const before = performance.now()
     await check()
     console.log(`${name}: ${((performance.now() - before) / 1000).toFixed(0)} s`)
-  }
+  })
   registry.close()
 } finally {
   await postgres.close()
   rmSync(work, { recursive: true, maxRetries: 3 })
 }
 tally.finish()
+
+/** One of each `among` neighbours if `TEST_SCALE` is below 1; otherwise all. */
+function sampled(names: readonly string[], among: number): readonly string[] {
+  return testScale() < 1 ? sampleFiles(names, among) : names
+}
 
 /** Runs work on items, two at a time: npm mostly waits for the network and for the disk. */
 async function eachOf<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {

@@ -5,7 +5,7 @@ import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { ROOT } from './pack-packages.ts'
-import { printedTexts } from './project.ts'
+import { faultOfRun, printedTexts, runToEnd } from './project.ts'
 
 /** Packages that run on any runtime. */
 const PORTABLE_PACKAGES: readonly string[] = [
@@ -29,7 +29,7 @@ export function isPortable(folder: string): boolean {
  * Checks that the declarations of a package, and its examples, compile with those of libraries checked as well. Returns
  * the fault.
  */
-export function typesFault(project: string, folder: string): string | undefined {
+export async function typesFault(project: string, folder: string): Promise<string | undefined> {
   const examples = readdirSync(project).filter((file) => /^example-\d+\.ts$/.test(file))
   for (const module of isPortable(folder) ? ['nodenext', 'preserve'] : ['nodenext']) {
     const compilerOptions = {
@@ -47,7 +47,7 @@ export function typesFault(project: string, folder: string): string | undefined 
       join(project, 'tsconfig.json'),
       JSON.stringify({ compilerOptions, files: filesToCompile(project, folder, examples) }),
     )
-    const { status, stdout } = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), [], { cwd: project, encoding: 'utf8' })
+    const { status, stdout } = await runToEnd(join(ROOT, 'node_modules/.bin/tsc'), [], project)
     if (status !== 0) return `declarations as ${module}:\n${stdout}`
   }
   return undefined
@@ -134,7 +134,7 @@ export async function commonJsFault(project: string, folder: string): Promise<st
     external: [...EXTERNAL],
     logLevel: 'silent',
   })
-  const { stdout, stderr } = spawnSync(process.execPath, [bundle], { cwd: project, encoding: 'utf8' })
+  const { stdout, stderr } = await runToEnd(process.execPath, [bundle], project)
   return stdout === 'true\n' ? undefined : `the bundle in CommonJS: ${stderr}`
 }
 
@@ -169,20 +169,22 @@ try { openStateEngine({ path: './state' }) } catch (error) { console.log(error.c
 `
 
 /** Checks that an example prints on the oldest Node.js what it says. Returns the fault. */
-export function oldestNodeFault(project: string, example: string): string | undefined {
+export function oldestNodeFault(project: string, example: string): Promise<string | undefined> {
   const program = join(project, 'on-oldest-node.mjs')
   writeFileSync(program, stripTypeScriptTypes(example))
   return runOnOldestNode(project, program, printedTexts(example))
 }
 
-export function readerFault(project: string): string | undefined {
+export function readerFault(project: string): Promise<string | undefined> {
   const program = join(project, 'read-store.mjs')
   writeFileSync(program, READ_STORE)
   return runOnOldestNode(project, program, ['2', 'store_failed writing to a store needs Node.js 22.13 or newer'])
 }
 
-function runOnOldestNode(project: string, program: string, expected: readonly string[]): string | undefined {
-  const { status, stdout, stderr } = spawnSync(oldestNode!.path, [program], { cwd: project, encoding: 'utf8' })
-  const missing = expected.find((text) => !stdout.includes(text))
-  return status === 0 && missing === undefined ? undefined : `status ${status}, missing ${missing}\n${stdout}${stderr}`
+async function runOnOldestNode(
+  project: string,
+  program: string,
+  expected: readonly string[],
+): Promise<string | undefined> {
+  return faultOfRun(await runToEnd(oldestNode!.path, [program], project), expected)
 }

@@ -40,11 +40,11 @@ export async function checkReadme(packed: PackedPackage, registry: LocalRegistry
     const ended = await runToEnd(process.execPath, [file], project)
     tally.add(`README of ${name}, ${file}`, faultOfRun(ended, printedTexts(example)))
     if (!admitsOldestNode(packed.manifest.engines.node)) continue
-    tally.add(`README of ${name}, ${file}, on Node.js 20`, oldestNodeFault(project, example))
+    tally.add(`README of ${name}, ${file}, on Node.js 20`, await oldestNodeFault(project, example))
   }
   const folder = basename(packed.folder)
-  tally.add(`${name}, types`, typesFault(project, folder))
+  tally.add(`${name}, types`, await typesFault(project, folder))
   if (isPortable(folder)) tally.add(`${name}, bundle`, await bundleFault(project, folder))
   tally.add(`${name}, bundle in CommonJS`, await commonJsFault(project, folder))
-  if (oldestNode && folder === 'state-engine') tally.add(`${name}, reading on Node.js 20`, readerFault(project))
+  if (oldestNode && folder === 'state-engine') tally.add(`${name}, reading on Node.js 20`, await readerFault(project))
 }

@@ -1,14 +1,17 @@
 // Runs the black-box conformance kit of ../shared/conformance against the real program: ingests each feed, serves it,
 // sends every request, and repeats that with the switches that some requests need. An argument limits it to the runs
-// with titles that begin with it. `--store URL` uses stores in that database, and drops its schema `ledger_state`
-// before each run. Last line `N passed, M failed`.
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+// with titles that begin with it. Two runs are made at a time: a kit and the program mostly wait for one another.
+// With `--store URL` it is one at a time: all use that database, whose schema `ledger_state` is dropped before each.
+// Last line `N passed, M failed`.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
+import { pMapIterable } from 'p-map'
 import { Client } from 'pg'
 
 interface Run {
@@ -155,7 +158,36 @@ async function emptyDatabase(connectionString: string): Promise<void> {
   await client.end()
 }
 
-async function conform(run: Run, url: string | undefined): Promise<{ passed: number; failed: number }> {
+interface Ended {
+  readonly status: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs a program to its end. */
+async function runToEnd(command: string, words: readonly string[]): Promise<Ended> {
+  const child = spawn(command, words, { stdio: ['ignore', 'pipe', 'pipe'] })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  const [status] = (await once(child, 'close')) as [number | null]
+  return { status, stdout, stderr }
+}
+
+interface Outcome {
+  readonly passed: number
+  readonly failed: number
+  /** Title, duration and output of the kit. */
+  readonly report: string
+}
+
+async function conform(run: Run, url: string | undefined): Promise<Outcome> {
+  const began = performance.now()
   const dataDir = mkdtempSync(join(tmpdir(), 'conformance-'))
   const store = url === undefined ? ['--data-dir', dataDir] : ['--store', url]
   try {
@@ -163,22 +195,24 @@ async function conform(run: Run, url: string | undefined): Promise<{ passed: num
     for (const source of [run.feed, run.next]) {
       if (source === undefined) continue
       const words = [program, 'ingest', source, ...store, ...(run.ingestOptions ?? [])]
-      execFileSync(process.execPath, words, { stdio: ['ignore', 'inherit', 'pipe'] })
+      const { status, stderr } = await runToEnd(process.execPath, words)
+      if (status !== 0) throw new Error(`${run.title}: ingest ended with status ${status}: ${stderr}`)
     }
     const { server, address } = await serve(store, run.serveOptions ?? [])
     const script = run.kit === 'holdings' ? 'holdings.py' : 'run.py'
     const asked = run.kit === 'holdings' ? [run.requests, address] : [address, run.requests]
     const words = [sharedPath(`conformance/${script}`), ...asked, ...(run.kitOptions ?? [])]
-    const kit = spawnSync('python3', words, { encoding: 'utf8' })
+    const kit = await runToEnd('python3', words)
     server.removeAllListeners('exit')
     const ended = new Promise<number | null>((resolve) => server.on('exit', resolve))
     server.kill('SIGTERM')
     const status = await ended
-    console.log(`── ${run.title}\n${kit.stdout}${kit.stderr}`)
     const counts = /^(\d+) passed, (\d+) failed$/m.exec(kit.stdout.trim().split('\n').at(-1)!)
+    const seconds = ((performance.now() - began) / 1_000).toFixed(1)
+    const report = `── ${run.title} (${seconds} s)\n${kit.stdout}${kit.stderr}`
     if (!counts || status !== 0)
-      throw new Error(`${run.title}: the kit gave no result, or the server ended with status ${status}`)
-    return { passed: Number(counts[1]), failed: Number(counts[2]) }
+      throw new Error(`${report}\nthe kit gave no result, or the server ended with status ${status}`)
+    return { passed: Number(counts[1]), failed: Number(counts[2]), report }
   } finally {
     rmSync(dataDir, { recursive: true })
   }
@@ -192,10 +226,12 @@ let passed = 0
 let failed = 0
 const { values, positionals } = parseArgs({ options: { store: { type: 'string' } }, allowPositionals: true })
 const [only] = positionals
-for (const run of RUNS.filter(({ title }) => only === undefined || title.startsWith(only))) {
-  const result = await conform(run, values.store)
-  passed += result.passed
-  failed += result.failed
+const chosen = RUNS.filter(({ title }) => only === undefined || title.startsWith(only))
+const concurrency = values.store === undefined ? 2 : 1
+for await (const outcome of pMapIterable(chosen, (run) => conform(run, values.store), { concurrency })) {
+  console.log(outcome.report)
+  passed += outcome.passed
+  failed += outcome.failed
 }
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed > 0 ? 1 : 0
