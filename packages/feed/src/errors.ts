@@ -210,6 +210,7 @@ export const invalidBackup = declareErrors('invalid_backup', {
   missingVersions: (place: string, from: bigint, to: bigint) => `${place} is missing versions ${from} to ${to - 1n}`,
   missingEndings: (place: string, from: bigint, { lastEpoch }: { readonly lastEpoch: bigint }) =>
     `${place} is missing the changes of epochs ${from} to ${lastEpoch}, which the metadata list`,
+  tooManyEndings: (place: string, most: number) => `${place} has the ends of more than ${most} epochs`,
   endingsOutOfOrder: (path: string, before: bigint) =>
     `${path} has the end of an epoch that is not after version ${before}, with which the epoch before ends`,
   chunksOutOfOrder: (place: string, first: bigint, before: bigint) =>

@@ -44,6 +44,7 @@ import { readWriteSet } from '../wire/write-set.js'
 import { openEpochEndings } from './epoch-endings.js'
 import { SignatureVerifier } from './signature-verifier.js'
 import type { LedgerSource, LedgerVersion, Reading, SignedRangeReading, SourceOptions } from './source.js'
+import { TransactionEntries } from './transaction-entries.js'
 import type { SignedVersion } from './trusted-state.js'
 import { UndecodedNotices } from './undecoded-notices.js'
 
@@ -137,7 +138,7 @@ interface ChunkUnderWay {
 class TransactionBackup implements LedgerSource {
   readonly description: string
   readonly #storage: BackupStorage
-  readonly #entries: readonly TransactionBackupEntry[]
+  readonly #entries: TransactionEntries
   readonly #upTo: bigint | undefined
   readonly #hasher: LedgerHasher
   readonly #prover: Prover | undefined
@@ -159,7 +160,7 @@ class TransactionBackup implements LedgerSource {
     upTo?: bigint,
   ) {
     this.#storage = storage
-    this.#entries = entries
+    this.#entries = new TransactionEntries(entries)
     this.#upTo = upTo
     this.#hasher = new LedgerHasher(options.hashSalt, { isBulk: true })
     this.#prover = options.verify === false ? undefined : createProver(this.#hasher, options.thread)
@@ -167,11 +168,11 @@ class TransactionBackup implements LedgerSource {
     this.#undecoded = new UndecodedNotices(options.onNotice)
     this.#position = storage.root
     const last = this.#lastVersion
-    this.description = `transaction backup (versions ${entries[0]!.firstVersion} to ${last})`
+    this.description = `transaction backup (versions ${this.#entries.firstVersion} to ${last})`
   }
 
   get #lastVersion(): bigint {
-    const last = this.#entries.reduce((latest, { lastVersion }) => (lastVersion > latest ? lastVersion : latest), 0n)
+    const last = this.#entries.lastVersion
     return this.#upTo !== undefined && this.#upTo < last ? this.#upTo : last
   }
 
@@ -263,7 +264,7 @@ class TransactionBackup implements LedgerSource {
   }
 
   get progress() {
-    const first = this.#first ?? this.#entries[0]!.firstVersion
+    const first = this.#first ?? this.#entries.firstVersion
     const done = Number((this.#next ?? first) - first)
     const total = Number(this.#lastVersion - first) + 1
     return { done, total, unit: 'versions' as const, fetchedBytes: this.#storage.fetchedBytes }
@@ -457,7 +458,9 @@ class TransactionBackup implements LedgerSource {
 
   /** A late chunk with its last version in a range. */
   async #lateChunkWithin(above: bigint, upTo: bigint): Promise<StoredChunk | undefined> {
-    const within = this.#entries.filter(({ firstVersion, lastVersion }) => firstVersion <= upTo && lastVersion > above)
+    const within = this.#entries.all.filter(
+      ({ firstVersion, lastVersion }) => firstVersion <= upTo && lastVersion > above,
+    )
     for (const entry of within.sort((a, b) => (a.lastVersion > b.lastVersion ? -1 : 1))) {
       const manifest = await readManifest(this.#storage, entry.manifest)
       const member = manifest.list('chunks').findLast((chunk) => {
@@ -471,7 +474,7 @@ class TransactionBackup implements LedgerSource {
 
   /** The chunk that holds a version, or else the first one after it, and all following chunks. */
   async *#chunks(from: bigint | undefined): AsyncGenerator<StoredChunk> {
-    let next = from ?? this.#entries[0]!.firstVersion
+    let next = from ?? this.#entries.firstVersion
     let began = false
     const last = this.#lastVersion
     for (let entry = this.#entryFor(next, began); entry && next <= last; entry = this.#entryFor(next, began)) {
@@ -491,19 +494,13 @@ class TransactionBackup implements LedgerSource {
     }
   }
 
-  /**
-   * The entry that holds a version and reaches furthest. Before the first chunk was read, a later entry is allowed,
-   * too.
-   */
+  /** The entry to read a version from. Before the first chunk was read, a later entry is allowed, too. */
   #entryFor(version: bigint, began: boolean): TransactionBackupEntry | undefined {
-    const later = this.#entries.filter(({ lastVersion }) => lastVersion >= version)
-    const holding = later.filter(({ firstVersion }) => firstVersion <= version)
-    if (holding.length === 0 && later.length > 0 && began)
-      throw invalidBackup.missingVersions(this.#storage.root, version, later[0]!.firstVersion)
-    return holding.reduce<TransactionBackupEntry | undefined>(
-      (best, entry) => (best && entry.lastVersion <= best.lastVersion ? best : entry),
-      later[0],
-    )
+    const holding = this.#entries.holding(version)
+    if (holding) return holding
+    const later = this.#entries.after(version)
+    if (later && began) throw invalidBackup.missingVersions(this.#storage.root, version, later.firstVersion)
+    return later
   }
 
   async #toChunk(member: ManifestMembers, entry: TransactionBackupEntry): Promise<StoredChunk> {

@@ -1,5 +1,5 @@
 // Windows of a backup, chosen by versions and times. A source reads what the window needs, and no more.
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ByteReader } from '@ledger-state/core'
@@ -89,6 +89,18 @@ const firstChunks = () =>
     .flatMap((key) => /transaction_.*\/(\d+)-\.chunk/.exec(key)?.[1] ?? [])
     .map(Number)
 
+/** A copy of the backup with other ends of epochs, in one file. */
+function withEndings(name: string, others: readonly Uint8Array[]): string {
+  const root = join(folder, name)
+  cpSync(join(folder, 'e1'), root, { recursive: true })
+  for (const file of readdirSync(join(root, 'metadata')))
+    if (file.startsWith('epoch_ending')) rmSync(join(root, 'metadata', file))
+  for (const file of readdirSync(root))
+    if (file.startsWith('epoch_ending')) rmSync(join(root, file), { recursive: true })
+  writeEndings(root, others)
+  return root
+}
+
 describe('a window of a backup', () => {
   it('begins with the newest state at or before a version, and reads the transactions from there on', async () => {
     for (const [since, base] of [
@@ -107,17 +119,21 @@ describe('a window of a backup', () => {
   })
 
   it('is refused if a file has the ends of epochs in another order than the epochs', async () => {
-    const root = join(folder, 'reversed')
-    cpSync(join(folder, 'e1'), root, { recursive: true })
-    for (const name of readdirSync(join(root, 'metadata')))
-      if (name.startsWith('epoch_ending')) rmSync(join(root, 'metadata', name))
-    for (const name of readdirSync(root))
-      if (name.startsWith('epoch_ending')) rmSync(join(root, name), { recursive: true })
-    writeEndings(root, endings.toReversed())
+    const root = withEndings('reversed', endings.toReversed())
     const wanted = window({ timeUsec: made[2]!.timestampUsec! })
     await expect(readWindow(wanted, {}, root)).rejects.toMatchObject({
       code: 'invalid_backup',
       message: expect.stringMatching(/has the end of an epoch that is not after version \d+/),
+    })
+  })
+
+  it('is refused if a file has the ends of more epochs than the metadata list', async () => {
+    const root = withEndings('surplus', endings)
+    const path = join(root, 'metadata', `epoch_ending_0-${endings.length - 1}.meta`)
+    writeFileSync(path, readFileSync(path, 'utf8').replace(/"last_epoch":\d+/, `"last_epoch":${endings.length - 2}`))
+    await expect(readWindow(window({ timeUsec: made[2]!.timestampUsec! }), {}, root)).rejects.toMatchObject({
+      code: 'invalid_backup',
+      message: expect.stringMatching(`epoch_ending.manifest has the ends of more than ${endings.length - 1} epochs`),
     })
   })
 

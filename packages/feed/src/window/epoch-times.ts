@@ -98,7 +98,12 @@ export class EpochTimes {
   }
 }
 
+/** Most ends of an entry, which are held in memory. A network has some tens of thousands in its whole history. */
+const MOST_ENDS = 1_000_000
+
 async function readEnds(storage: BackupStorage, entry: EpochEndingEntry): Promise<EpochEnd[]> {
+  const listed = Number(entry.lastEpoch - entry.firstEpoch) + 1
+  const most = Math.min(listed, MOST_ENDS)
   const manifest = await readManifest(storage, entry.manifest)
   const ends: EpochEnd[] = []
   for (const member of manifest.list('chunks')) {
@@ -106,6 +111,7 @@ async function readEnds(storage: BackupStorage, entry: EpochEndingEntry): Promis
     for await (const records of readRecords(path)) {
       for (const record of records) {
         const info = atRecord(path, ends.length, undefined, () => readLedgerInfo(new ByteReader(record)))
+        if (ends.length === most) throw invalidBackup.tooManyEndings(manifest.place, most)
         const before = ends.at(-1)
         if (before && info.version <= before.version) throw invalidBackup.endingsOutOfOrder(path, before.version)
         ends.push({ version: info.version, timeUsec: info.timestampUsec })
