@@ -1,9 +1,12 @@
 // Counts the instructions of look-ups and writes, and compares them with the recorded counts in `instructions.json`. So
 // a change of cost shows even on a machine so busy that clocks hide it. `--write` records the counts again.
-// `--requests` counts a GET and a POST instead, which are not recorded. Last line `N passed, M failed`.
+// `--requests` counts a GET and a POST instead, which are not recorded. A `TEST_SCALE` below 1 counts one operation, which
+// `TEST_SEED` chooses: each takes a core for a minute. Last line `N passed, M failed`.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { sampleCases } from '@ledger-state/testing/sample-cases'
+import { testScale } from '@ledger-state/testing/test-scale'
 import { writeServedStore } from './http/served-store.ts'
 import { hasValgrind, instructionsOf } from './instructions/count-instructions.ts'
 import { isRequest, OPERATIONS, type OperationName } from './instructions/operations.ts'
@@ -20,13 +23,18 @@ function folder(name: string): string {
 async function countAll(ofRequests: boolean): Promise<Partial<Record<OperationName, number>>> {
   const counted: Partial<Record<OperationName, number>> = {}
   if (ofRequests) await writeServedStore(folder('served'))
-  for (const { name: operation, counts } of OPERATIONS.filter(({ name }) => isRequest(name) === ofRequests)) {
+  for (const { name: operation, counts } of chosenOperations(ofRequests)) {
     const storeFolder = (count: number) => folder(ofRequests ? 'served' : `${operation} ${count}`)
     const count = await instructionsOf({ operation, counts, cacheFolder: folder('compiled'), storeFolder })
     counted[operation] = Math.round(count)
     process.stdout.write(`${operation}: ${Math.round(count)} instructions\n`)
   }
   return counted
+}
+
+function chosenOperations(ofRequests: boolean) {
+  const operations = OPERATIONS.filter(({ name }) => isRequest(name) === ofRequests)
+  return testScale() < 1 ? sampleCases(operations, 1) : operations
 }
 
 function compare(counted: Partial<Record<OperationName, number>>): string[] {
