@@ -5,8 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sampleFiles } from '@ledger-state/testing/sample-files'
-import { testScale } from '@ledger-state/testing/test-scale'
+import { sampleInShortRun } from '@ledger-state/testing/sample-cases'
 import { startPostgres } from '../packages/postgres-engine/testing/postgres-server.ts'
 import { checkBundles } from './packages/check-bundles.ts'
 import { oldestNode } from './packages/check-consumer.ts'
@@ -36,25 +35,18 @@ try {
     },
     async readmes() {
       if (!oldestNode) console.log('what runs on Node.js 20 is not tried there: OLDEST_NODE names none')
-      const folders = sampled(
-        packed.map(({ folder }) => folder),
-        2,
-      )
-      await eachOf(
-        packed.filter(({ folder }) => folders.includes(folder)),
-        (one) => checkReadme(one, registry, work, tally),
-      )
+      await eachOf(aShare(2, packed), (one) => checkReadme(one, registry, work, tally))
     },
     async bundles() {
       const engine = packed.find(({ folder }) => folder === 'packages/state-engine')!
       await checkBundles(engine, registry, work, tally)
     },
     docs: () => checkDocExamples(packed, registry, work, tally),
-    examples: () => eachOf(sampled(listExamples(), 3), (name) => checkExample(name, registry, work, tally)),
+    examples: () => eachOf(aShare(3, listExamples()), (name) => checkExample(name, registry, work, tally)),
     program: () => checkProgram(program, registry, work, tally),
   }
   const named = process.argv.slice(2)
-  const chosen = named.length > 0 ? named : sampled(Object.keys(parts), 2)
+  const chosen = named.length > 0 ? named : aShare(2, Object.keys(parts))
   await eachOf(chosen, async (name) => {
     const check = parts[name]
     if (!check) throw new Error(`no part ${name}: there are ${Object.keys(parts).join(', ')}`)
@@ -69,9 +61,9 @@ try {
 }
 tally.finish()
 
-/** One of each `among` neighbours if `TEST_SCALE` is below 1; otherwise all. */
-function sampled(names: readonly string[], among: number): readonly string[] {
-  return testScale() < 1 ? sampleFiles(names, among) : names
+/** One of `among` items if `TEST_SCALE` is below 1; otherwise all. */
+function aShare<Item>(among: number, items: readonly Item[]): readonly Item[] {
+  return sampleInShortRun(items, Math.ceil(items.length / among))
 }
 
 /** Runs work on items, two at a time: npm mostly waits for the network and for the disk. */

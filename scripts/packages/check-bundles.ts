@@ -1,8 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Ended } from '@ledger-state/testing/run-to-end'
 import type { LocalRegistry } from './local-registry.ts'
 import { type PackedPackage, ROOT } from './pack-packages.ts'
-import { type Ended, installProject, runToEnd } from './project.ts'
+import { installProject, runWithin } from './project.ts'
 import type { Tally } from './tally.ts'
 
 /** A program that merges some megabytes and prints a value, and whether a thread merged. */
@@ -82,8 +83,8 @@ export async function checkBundles(engine: PackedPackage, registry: LocalRegistr
     ['webpack', 'npx webpack --config webpack.config.cjs', 'webpack/main.cjs', undefined],
   ]
   for (const [name, line, output, hasThreads] of bundles) {
-    const built = await runToEnd('bash', ['-c', line], project)
-    const ended = built.status === 0 ? await runToEnd(process.execPath, [output, `store-${output}`], project) : built
+    const built = await runWithin(project, 'bash', ['-c', line])
+    const ended = built.status === 0 ? await runWithin(project, process.execPath, [output, `store-${output}`]) : built
     tally.add(`bundle of state-engine: ${name}`, faultOf(ended, hasThreads))
   }
 }

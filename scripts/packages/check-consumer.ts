@@ -5,7 +5,7 @@ import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { ROOT } from './pack-packages.ts'
-import { faultOfRun, printedTexts, runToEnd } from './project.ts'
+import { faultOfRun, printedTexts, runWithin } from './project.ts'
 
 /** Packages that run on any runtime. */
 const PORTABLE_PACKAGES: readonly string[] = [
@@ -47,7 +47,7 @@ export async function typesFault(project: string, folder: string): Promise<strin
       join(project, 'tsconfig.json'),
       JSON.stringify({ compilerOptions, files: filesToCompile(project, folder, examples) }),
     )
-    const { status, stdout } = await runToEnd(join(ROOT, 'node_modules/.bin/tsc'), [], project)
+    const { status, stdout } = await runWithin(project, join(ROOT, 'node_modules/.bin/tsc'), [])
     if (status !== 0) return `declarations as ${module}:\n${stdout}`
   }
   return undefined
@@ -134,7 +134,7 @@ export async function commonJsFault(project: string, folder: string): Promise<st
     external: [...EXTERNAL],
     logLevel: 'silent',
   })
-  const { stdout, stderr } = await runToEnd(process.execPath, [bundle], project)
+  const { stdout, stderr } = await runWithin(project, process.execPath, [bundle])
   return stdout === 'true\n' ? undefined : `the bundle in CommonJS: ${stderr}`
 }
 
@@ -186,5 +186,5 @@ async function runOnOldestNode(
   program: string,
   expected: readonly string[],
 ): Promise<string | undefined> {
-  return faultOfRun(await runToEnd(oldestNode!.path, [program], project), expected)
+  return faultOfRun(await runWithin(project, oldestNode!.path, [program]), expected)
 }

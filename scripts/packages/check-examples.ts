@@ -6,9 +6,10 @@ import type { AddressInfo } from 'node:net'
 import { basename, extname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { openBrowser } from '@ledger-state/explorer/testing/browser'
+import type { Ended } from '@ledger-state/testing/run-to-end'
 import type { LocalRegistry } from './local-registry.ts'
 import { type Manifest, type PackedPackage, ROOT } from './pack-packages.ts'
-import { type Ended, faultOfRun, installProject, printedTexts, runToEnd } from './project.ts'
+import { faultOfRun, installProject, printedTexts, runWithin } from './project.ts'
 import type { Tally } from './tally.ts'
 
 const TSC = join(ROOT, 'node_modules/.bin/tsc')
@@ -44,7 +45,7 @@ export async function checkExample(name: string, registry: LocalRegistry, work: 
     command === `npx -y pnpm example ${name}` ? undefined : `its README has the command ${command}`,
   )
   if (!isPage) {
-    const followed = await runToEnd('bash', ['-c', command ?? 'false'], ROOT)
+    const followed = await runWithin(ROOT, 'bash', ['-c', command ?? 'false'])
     tally.add(`examples/${name}: as its README says`, faultOfPrint(followed, expected))
   }
   await installProject(project, registry)
@@ -57,9 +58,9 @@ async function start(project: string, isPage: boolean): Promise<Ended> {
   if (!isPage) {
     const { engines } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as Manifest
     const oldest = /^>=(\d+\.\d+)$/.exec(engines.node)![1]!
-    return await runToEnd('npx', ['-y', `--package=node@${oldest}`, 'node', 'main.ts'], project)
+    return await runWithin(project, 'npx', ['-y', `--package=node@${oldest}`, 'node', 'main.ts'])
   }
-  const built = await runToEnd('npm', ['run', 'build', '--silent'], project)
+  const built = await runWithin(project, 'npm', ['run', 'build', '--silent'])
   if (built.status !== 0) return built
   if (!existsSync(join(project, 'node.ts'))) return await showPage(join(project, 'dist'), '')
   // A node that the page asks: its first line has the parameters of the page.
@@ -135,7 +136,7 @@ export async function checkDocExamples(
   for (const { file, text } of examples) writeFileSync(join(project, file), text)
   tally.add('@example: compiled', await compileFault(project))
   for (const { file, source, text } of examples) {
-    const ended = await runToEnd(process.execPath, [file], project)
+    const ended = await runWithin(project, process.execPath, [file])
     tally.add(`@example of ${source}`, faultOfRun(ended, printedTexts(text)))
   }
 }
@@ -162,6 +163,6 @@ function findDocExamples(): DocExample[] {
 async function compileFault(project: string): Promise<string | undefined> {
   const options = JSON.stringify({ compilerOptions: COMPILER_OPTIONS, include: ['*.ts', 'src/*.ts'] })
   writeFileSync(join(project, 'tsconfig.json'), options)
-  const { status, stdout } = await runToEnd(TSC, ['-p', project], project)
+  const { status, stdout } = await runWithin(project, TSC, ['-p', project])
   return status === 0 ? undefined : stdout
 }

@@ -12,7 +12,7 @@ import {
 } from './check-consumer.ts'
 import type { LocalRegistry } from './local-registry.ts'
 import { type PackedPackage, ROOT } from './pack-packages.ts'
-import { faultOfRun, installProject, printedTexts, runToEnd } from './project.ts'
+import { faultOfRun, installProject, printedTexts, runWithin } from './project.ts'
 import type { Tally } from './tally.ts'
 
 /**
@@ -37,7 +37,7 @@ export async function checkReadme(packed: PackedPackage, registry: LocalRegistry
   for (const [at, example] of examples.entries()) {
     const file = `example-${at + 1}.ts`
     writeFileSync(join(project, file), example)
-    const ended = await runToEnd(process.execPath, [file], project)
+    const ended = await runWithin(project, process.execPath, [file])
     tally.add(`README of ${name}, ${file}`, faultOfRun(ended, printedTexts(example)))
     if (!admitsOldestNode(packed.manifest.engines.node)) continue
     tally.add(`README of ${name}, ${file}, on Node.js 20`, await oldestNodeFault(project, example))

@@ -1,7 +1,8 @@
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { type Ended, runToEnd } from '@ledger-state/testing/run-to-end'
 import type { LocalRegistry } from './local-registry.ts'
 import { ROOT } from './pack-packages.ts'
 
@@ -9,13 +10,6 @@ const run = promisify(execFile)
 
 /** Longest run of an example or a program, in milliseconds; the slowest needs some seconds. */
 const DEADLINE_MS = 120_000
-
-export interface Ended {
-  /** Exit status; undefined if a signal ended the program. */
-  readonly status: number | undefined
-  readonly stdout: string
-  readonly stderr: string
-}
 
 /**
  * Environment for npm in checks: our packages come from the local registry, and the cache is in the checkout, so that
@@ -42,19 +36,9 @@ function nameTarballs(folder: string, { tarballs }: LocalRegistry): void {
   writeFileSync(path, JSON.stringify({ ...manifest, dependencies }))
 }
 
-/** Runs a program to its end. */
-export async function runToEnd(program: string, words: readonly string[], folder: string): Promise<Ended> {
-  const child = spawn(program, words, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'], timeout: DEADLINE_MS })
-  let stdout = ''
-  let stderr = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text
-  })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text
-  })
-  const status = await new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve))
-  return { status: status ?? undefined, stdout, stderr }
+/** Runs a program in a folder to its end, or to the deadline. */
+export function runWithin(folder: string, program: string, words: readonly string[]): Promise<Ended> {
+  return runToEnd(program, words, { cwd: folder, timeout: DEADLINE_MS })
 }
 
 /** Texts that an example must print: the comments after `console.log(…)`. */

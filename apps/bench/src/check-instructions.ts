@@ -5,8 +5,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sampleCases } from '@ledger-state/testing/sample-cases'
-import { testScale } from '@ledger-state/testing/test-scale'
+import { sampleInShortRun } from '@ledger-state/testing/sample-cases'
 import { writeServedStore } from './http/served-store.ts'
 import { hasValgrind, instructionsOf } from './instructions/count-instructions.ts'
 import { isRequest, OPERATIONS, type OperationName } from './instructions/operations.ts'
@@ -23,18 +22,14 @@ function folder(name: string): string {
 async function countAll(ofRequests: boolean): Promise<Partial<Record<OperationName, number>>> {
   const counted: Partial<Record<OperationName, number>> = {}
   if (ofRequests) await writeServedStore(folder('served'))
-  for (const { name: operation, counts } of chosenOperations(ofRequests)) {
+  const operations = OPERATIONS.filter(({ name }) => isRequest(name) === ofRequests)
+  for (const { name: operation, counts } of sampleInShortRun(operations, 1)) {
     const storeFolder = (count: number) => folder(ofRequests ? 'served' : `${operation} ${count}`)
     const count = await instructionsOf({ operation, counts, cacheFolder: folder('compiled'), storeFolder })
     counted[operation] = Math.round(count)
     process.stdout.write(`${operation}: ${Math.round(count)} instructions\n`)
   }
   return counted
-}
-
-function chosenOperations(ofRequests: boolean) {
-  const operations = OPERATIONS.filter(({ name }) => isRequest(name) === ofRequests)
-  return testScale() < 1 ? sampleCases(operations, 1) : operations
 }
 
 function compare(counted: Partial<Record<OperationName, number>>): string[] {

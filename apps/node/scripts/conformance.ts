@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { runToEnd } from '@ledger-state/testing/run-to-end'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { pMapIterable } from 'p-map'
 import { Client } from 'pg'
@@ -158,27 +159,6 @@ async function emptyDatabase(connectionString: string): Promise<void> {
   await client.end()
 }
 
-interface Ended {
-  readonly status: number | null
-  readonly stdout: string
-  readonly stderr: string
-}
-
-/** Runs a program to its end. */
-async function runToEnd(command: string, words: readonly string[]): Promise<Ended> {
-  const child = spawn(command, words, { stdio: ['ignore', 'pipe', 'pipe'] })
-  let stdout = ''
-  let stderr = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text
-  })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text
-  })
-  const [status] = (await once(child, 'close')) as [number | null]
-  return { status, stdout, stderr }
-}
-
 interface Outcome {
   readonly passed: number
   readonly failed: number
@@ -199,14 +179,12 @@ async function conform(run: Run, url: string | undefined): Promise<Outcome> {
       if (status !== 0) throw new Error(`${run.title}: ingest ended with status ${status}: ${stderr}`)
     }
     const { server, address } = await serve(store, run.serveOptions ?? [])
+    const ended = once(server, 'exit') as Promise<[status: number | null]>
     const script = run.kit === 'holdings' ? 'holdings.py' : 'run.py'
     const asked = run.kit === 'holdings' ? [run.requests, address] : [address, run.requests]
     const words = [sharedPath(`conformance/${script}`), ...asked, ...(run.kitOptions ?? [])]
-    const kit = await runToEnd('python3', words)
-    server.removeAllListeners('exit')
-    const ended = new Promise<number | null>((resolve) => server.on('exit', resolve))
-    server.kill('SIGTERM')
-    const status = await ended
+    const kit = await runToEnd('python3', words).finally(() => server.kill('SIGTERM'))
+    const [status] = await ended
     const counts = /^(\d+) passed, (\d+) failed$/m.exec(kit.stdout.trim().split('\n').at(-1)!)
     const seconds = ((performance.now() - began) / 1_000).toFixed(1)
     const report = `── ${run.title} (${seconds} s)\n${kit.stdout}${kit.stderr}`
@@ -228,7 +206,14 @@ const { values, positionals } = parseArgs({ options: { store: { type: 'string' }
 const [only] = positionals
 const chosen = RUNS.filter(({ title }) => only === undefined || title.startsWith(only))
 const concurrency = values.store === undefined ? 2 : 1
-for await (const outcome of pMapIterable(chosen, (run) => conform(run, values.store), { concurrency })) {
+/** A run that breaks off counts as a failure, and the others go on, so that none leaves its server behind. */
+const conformOrFail = (run: Run): Promise<Outcome> =>
+  conform(run, values.store).catch((error: Error) => ({
+    passed: 0,
+    failed: 1,
+    report: `── ${run.title}\n${error.stack}`,
+  }))
+for await (const outcome of pMapIterable(chosen, conformOrFail, { concurrency })) {
   console.log(outcome.report)
   passed += outcome.passed
   failed += outcome.failed

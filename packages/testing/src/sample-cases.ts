@@ -1,5 +1,5 @@
 import { createRandom, testSeed } from './random.ts'
-import { fullRounds } from './test-scale.ts'
+import { fullRounds, testScale } from './test-scale.ts'
 
 /** Chooses cases of a long test by `TEST_SEED`, in their order: `count` of them, or more with `TEST_SCALE`. */
 export function sampleCases<T>(cases: readonly T[], count: number): readonly T[] {
@@ -10,4 +10,9 @@ export function sampleCases<T>(cases: readonly T[], count: number): readonly T[]
   const left = [...cases.keys()]
   while (left.length > wanted) left.splice(random.below(left.length), 1)
   return left.map((at) => cases[at]!)
+}
+
+/** Chooses `count` cases by `TEST_SEED` if `TEST_SCALE` is below 1; otherwise all. */
+export function sampleInShortRun<T>(cases: readonly T[], count: number): readonly T[] {
+  return testScale() < 1 ? sampleCases(cases, count) : cases
 }

@@ -55,24 +55,25 @@ function temporaryRoot(): string {
   }
 }
 
+/** Files of this package that match a pattern, with slashes. */
+function filesOf(pattern: string, exclude: readonly string[] = []): string[] {
+  return globSync(pattern, { exclude }).map((file) => file.replaceAll('\\', '/'))
+}
+
 /** Files of fast tests that have more rounds, or more tests, in the slow run. */
 function filesWithBothRuns(): string[] {
-  const files = globSync(FAST_TESTS, { exclude: [SLOW_TESTS] })
-  const marked = files.filter((file) => readFileSync(file, 'utf8').includes(SLOW_MARK))
-  return marked.map((file) => file.replaceAll('\\', '/'))
+  return filesOf(FAST_TESTS, [SLOW_TESTS]).filter((file) => readFileSync(file, 'utf8').includes(SLOW_MARK))
 }
 
 /** Files of the slow run of this package; a share of them if `TEST_SCALE` is below 1. */
 function slowTests(): string[] {
-  const slow = globSync(SLOW_TESTS).map((file) => file.replaceAll('\\', '/'))
-  return sampleFiles([...slow, ...filesWithBothRuns()], Math.max(1, Math.round(1 / testScale())))
+  return sampleFiles([...filesOf(SLOW_TESTS), ...filesWithBothRuns()], Math.max(1, Math.round(1 / testScale())))
 }
 
-/** Files that a fast run with a `TEST_SCALE` below 1 leaves out: five of six heavy ones. */
+/** Files that a fast run with a `TEST_SCALE` below 1 leaves out: five of six that are heavy or have a slow run. */
 function leftToOtherSeeds(): string[] {
   if (testScale() >= 1) return []
-  const heavy = globSync(HEAVY_TESTS).map((file) => file.replaceAll('\\', '/'))
-  const files = [...heavy, ...filesWithBothRuns()]
+  const files = [...filesOf(HEAVY_TESTS), ...filesWithBothRuns()]
   const chosen = new Set(sampleFiles(files, 6))
   return files.filter((file) => !chosen.has(file))
 }
@@ -112,7 +113,7 @@ type Runtime = 'node' | 'portable'
  */
 function leftToOther(runtime: Runtime): string[] {
   if (testScale() >= 1) return []
-  const files = globSync(FAST_TESTS, { exclude: [SLOW_TESTS] }).map((file) => file.replaceAll('\\', '/'))
+  const files = filesOf(FAST_TESTS, [SLOW_TESTS])
   const onNode = new Set(sampleFiles(files, 2))
   return files.filter((file) => onNode.has(file) !== (runtime === 'node'))
 }

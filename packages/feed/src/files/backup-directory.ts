@@ -55,7 +55,7 @@ export async function resolveBackupFile(storage: BackupStorage, handle: string):
 
 /** Whether a backup holds an object, compressed or not. */
 async function hasBackupFile(storage: BackupStorage, handle: string): Promise<boolean> {
-  return (await findName(storage, handle)) !== undefined
+  return (await findObject(storage, handle)) !== undefined
 }
 
 /**
@@ -63,13 +63,21 @@ async function hasBackupFile(storage: BackupStorage, handle: string): Promise<bo
  * @throws `invalid_backup`
  */
 export async function resolveBackupName(storage: BackupStorage, handle: string): Promise<string> {
-  const name = await findName(storage, handle)
-  if (name === undefined) throw invalidBackup.missingFile(storage.placeOf(handle))
-  return name
+  return (await resolveBackupObject(storage, handle)).name
 }
 
-async function findName(storage: BackupStorage, handle: string): Promise<string | undefined> {
-  for (const suffix of SUFFIXES) if (await storage.find(handle + suffix)) return handle + suffix
+/** An object, given its name in a manifest. @throws as `resolveBackupName` */
+export async function resolveBackupObject(storage: BackupStorage, handle: string): Promise<StoredObject> {
+  const found = await findObject(storage, handle)
+  if (!found) throw invalidBackup.missingFile(storage.placeOf(handle))
+  return found
+}
+
+async function findObject(storage: BackupStorage, handle: string): Promise<StoredObject | undefined> {
+  for (const suffix of SUFFIXES) {
+    const found = await storage.find(handle + suffix)
+    if (found) return found
+  }
   return undefined
 }
 

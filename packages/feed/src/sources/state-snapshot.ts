@@ -3,15 +3,10 @@ import { ByteReader, ByteWriter, type KeyedEntry } from '@ledger-state/core'
 import { LedgerHasher } from '@ledger-state/proof'
 import { checkpointToBytes, noteToAnnotation, type TrustedState } from '@ledger-state/records'
 import { invalidBackup, verificationFailed } from '../errors.js'
-import {
-  type ManifestMembers,
-  readManifest,
-  resolveBackupFile,
-  resolveBackupName,
-  STATE_MANIFEST,
-} from '../files/backup-directory.js'
+import { type ManifestMembers, readManifest, resolveBackupFile, STATE_MANIFEST } from '../files/backup-directory.js'
 import { atRecord } from '../files/backup-place.js'
 import type { BackupStorage } from '../files/backup-storage.js'
+import { type ChunkObjects, fetchChunkObjects, findChunkObjects } from '../files/chunk-objects.js'
 import { fetchAhead } from '../files/fetch-ahead.js'
 import { readRecords } from '../files/record-file.js'
 import { createProver, type Prover } from '../proof/prover.js'
@@ -165,13 +160,8 @@ interface ListedChunk extends Pick<StateChunk, 'firstIndex' | 'lastIndex'> {
   readonly proofHandle: string
 }
 
-/** The names of a chunk's objects. */
-interface StoredChunk extends Pick<StateChunk, 'firstIndex' | 'lastIndex' | 'isLast'> {
-  readonly name: string
-  readonly proofName: string
-  /** Bytes of both objects, as they are stored. */
-  readonly bytes: number
-}
+/** A chunk and its objects. */
+interface StoredChunk extends ChunkObjects, Pick<StateChunk, 'firstIndex' | 'lastIndex' | 'isLast'> {}
 
 /** A chunk that is being proven. */
 interface ProvenChunk {
@@ -184,11 +174,8 @@ interface ProvenChunk {
 /** Finds the objects of chunks one by one: a manifest lists 100,000 of them, and a backup may be far away. */
 async function* storedChunks(storage: BackupStorage, chunks: readonly ListedChunk[]): AsyncGenerator<StoredChunk> {
   for (const [at, { handle, proofHandle, firstIndex, lastIndex }] of chunks.entries()) {
-    const name = await resolveBackupName(storage, handle)
-    const proofName = proofHandle && (await resolveBackupName(storage, proofHandle))
-    const [stored, proof] = [await storage.find(name), proofName && (await storage.find(proofName))]
-    const bytes = (stored?.bytes ?? 0) + (proof ? proof.bytes : 0)
-    yield { name, proofName, bytes, firstIndex, lastIndex, isLast: at === chunks.length - 1 }
+    const objects = await findChunkObjects(storage, handle, proofHandle)
+    yield { ...objects, firstIndex, lastIndex, isLast: at === chunks.length - 1 }
   }
 }
 
@@ -278,12 +265,9 @@ class Snapshot implements StateBase {
     this.trustedState = await this.#signatures.verifyWith(this.clock.state.chainId)
   }
 
-  async #fetch({ name, proofName, bytes: _, ...entries }: StoredChunk): Promise<StateChunk> {
-    const [path, proofPath] = await Promise.all([
-      this.#storage.localFile(name),
-      this.#proof ? this.#storage.localFile(proofName) : '',
-    ])
-    return { ...entries, path, proofPath }
+  async #fetch(chunk: StoredChunk): Promise<StateChunk> {
+    const { firstIndex, lastIndex, isLast } = chunk
+    return { firstIndex, lastIndex, isLast, ...(await fetchChunkObjects(this.#storage, chunk)) }
   }
 
   async #prove(chunk: StateChunk, before: Uint8Array | undefined): Promise<Uint8Array | undefined> {

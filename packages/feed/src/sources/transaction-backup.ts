@@ -21,12 +21,12 @@ import {
   type ManifestMembers,
   readBackupMetadata,
   readManifest,
-  resolveBackupName,
   TRANSACTION_MANIFEST,
 } from '../files/backup-directory.js'
 import type { TransactionBackupEntry } from '../files/backup-entries.js'
 import { atRecord } from '../files/backup-place.js'
 import type { BackupStorage } from '../files/backup-storage.js'
+import { type ChunkObjects, fetchChunkObjects, findChunkObjects } from '../files/chunk-objects.js'
 import { fetchAhead } from '../files/fetch-ahead.js'
 import { readRecords } from '../files/record-file.js'
 import { createProver, type Prover } from '../proof/prover.js'
@@ -97,12 +97,8 @@ const THREAD_PAYS_MS = 500
 /** Bytes of remembered names of functions: a few hundred, as users of a network call in some minutes. */
 const FUNCTIONS_BYTES = 256 * 1024
 
-/** The names of a chunk's objects. */
-interface StoredChunk extends Pick<TransactionChunk, 'firstVersion' | 'lastVersion' | 'hasAuxiliary'> {
-  readonly name: string
-  readonly proofName: string
-  /** Bytes of both objects, as they are stored. */
-  readonly bytes: number
+/** A chunk and its objects. */
+interface StoredChunk extends ChunkObjects, Pick<TransactionChunk, 'firstVersion' | 'lastVersion' | 'hasAuxiliary'> {
   readonly entry: TransactionBackupEntry
 }
 
@@ -439,12 +435,10 @@ class TransactionBackup implements LedgerSource {
   }
 
   /** Makes the files of a chunk available on this machine. */
-  async #fetch({ name, proofName, entry, bytes: _, ...versions }: StoredChunk): Promise<FetchedChunk> {
-    const [path, proofPath] = await Promise.all([
-      this.#storage.localFile(name),
-      this.#prover ? this.#storage.localFile(proofName) : '',
-    ])
-    return { chunk: { ...versions, path, proofPath }, entry }
+  async #fetch(stored: StoredChunk): Promise<FetchedChunk> {
+    const { firstVersion, lastVersion, hasAuxiliary, entry } = stored
+    const files = await fetchChunkObjects(this.#storage, stored)
+    return { chunk: { firstVersion, lastVersion, hasAuxiliary, ...files }, entry }
   }
 
   /**
@@ -506,14 +500,11 @@ class TransactionBackup implements LedgerSource {
   async #toChunk(member: ManifestMembers, entry: TransactionBackupEntry): Promise<StoredChunk> {
     const format = member.optionalText('format') ?? 'V0'
     if (format !== 'V0' && format !== 'V1') throw invalidBackup.unknownChunkFormat(member.place, format)
-    const name = await resolveBackupName(this.#storage, member.fileName('transactions'))
-    const proofName = this.#prover ? await resolveBackupName(this.#storage, member.fileName('proof')) : ''
-    const [stored, proof] = [await this.#storage.find(name), proofName && (await this.#storage.find(proofName))]
+    const proofHandle = this.#prover ? member.fileName('proof') : ''
+    const objects = await findChunkObjects(this.#storage, member.fileName('transactions'), proofHandle)
     return {
-      name,
-      proofName,
+      ...objects,
       entry,
-      bytes: (stored?.bytes ?? 0) + (proof ? proof.bytes : 0),
       firstVersion: member.version('first_version'),
       lastVersion: member.version('last_version'),
       hasAuxiliary: format === 'V1',

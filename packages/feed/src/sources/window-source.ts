@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import { versionOfWaypoint } from '@ledger-state/proof'
-import { pMapIterable } from 'p-map'
+import pMap from 'p-map'
 import { snapshotTooNew, sourceFailed } from '../errors.js'
 import {
   type BackupContents,
@@ -174,7 +174,6 @@ async function planFetch(
  */
 async function findObjects(storage: BackupStorage, names: ReadonlySet<string>): Promise<StoredObject[]> {
   const folders = [...new Set([...names].map((name) => posix.dirname(name)))]
-  const found: StoredObject[] = []
   const list = async (folder: string): Promise<StoredObject[]> => {
     const listed: StoredObject[] = []
     for await (const object of storage.list(folder)) {
@@ -182,10 +181,7 @@ async function findObjects(storage: BackupStorage, names: ReadonlySet<string>): 
     }
     return listed
   }
-  for await (const objects of pMapIterable(folders, list, { concurrency: OBJECTS_AT_ONCE })) {
-    for (const object of objects) found.push(object)
-  }
-  return found
+  return (await pMap(folders, list, { concurrency: OBJECTS_AT_ONCE })).flat()
 }
 
 /** The epochs since the latest trusted waypoint; all epochs if the network is not known yet. */
