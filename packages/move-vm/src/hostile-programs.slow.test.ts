@@ -1,12 +1,12 @@
 import { createStepCounter } from '@ledger-state/testing/count-steps'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
-import { fullRounds } from '@ledger-state/testing/test-scale'
+import { scaledRounds } from '@ledger-state/testing/test-scale'
 import { afterAll, expect, it } from 'vitest'
 import { faultsOfProgram } from '../testing/hostile-program-run.js'
 import { randomHostileProgram } from '../testing/hostile-programs.js'
 
 /** About an hour with `TEST_SCALE=10`; `pnpm fuzz` runs for as long then, and measures CPU time and memory. */
-const ROUNDS = fullRounds(100)
+const ROUNDS = Math.max(15, scaledRounds(100))
 const LONGEST_ROUND_MS = 60_000
 
 const counter = createStepCounter()

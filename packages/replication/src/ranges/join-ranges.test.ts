@@ -11,10 +11,11 @@ import { decodeCommitMark, isOwnKey } from '@ledger-state/records'
 import { openStateEngine, openStateEngineReader, type StateEngineReader } from '@ledger-state/state-engine'
 import { createRandom, type Random, testSeed } from '@ledger-state/testing/random'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
+import { scaledRounds } from '@ledger-state/testing/test-scale'
 import { afterEach, beforeEach, expect, it, onTestFailed, vi } from 'vitest'
 import { joinRanges } from './join-ranges.js'
 
-const ROUNDS = isSlowRun ? 12 : 1
+const ROUNDS = isSlowRun ? Math.max(3, scaledRounds(12)) : 1
 
 let folder: string
 beforeEach(() => {
