@@ -12,11 +12,12 @@ import {
 } from '@ledger-state/records'
 import { keyName } from '@ledger-state/records/writes-hash'
 import { EndedRows } from './ended-rows.js'
-import { FollowedCoin, type FollowedKey, FollowedObject } from './followed-key.js'
+import { FollowedCoin, type FollowedKey, FollowedObject, type StoreNotes } from './followed-key.js'
 import { ManyStores } from './many-stores.js'
 import type { ValuesBefore } from './values-before.js'
 
 const NOTHING = new Uint8Array(0)
+const NO_NOTES: StoreNotes = { wrote() {} }
 /** Bytes of remembered names of coin types. */
 const COINS_BYTES = 256 * 1024
 /** Bytes of keys that are followed from one commit to the next. */
@@ -65,13 +66,13 @@ export class HoldingsKeeper {
    * Prepares versions that are to be committed.
    * @param held the store before these versions
    * @param before is asked for the values that the index needs
-   * @returns adds the changes of the index, once `before` is loaded
+   * @returns adds the changes of the index; to be called once `before` is loaded
    */
   async prepare(
     held: AsyncStateSnapshot,
     versions: readonly VersionWrites[],
     before: ValuesBefore,
-  ): Promise<() => readonly VersionWrites[]> {
+  ): Promise<() => Promise<readonly VersionWrites[]>> {
     const isEmpty = held.ledger === undefined
     const isKept = !isEmpty && (this.#isKept ?? (await held.at().load([HOLDINGS_KEY]))[0] !== undefined)
     const { isWanted, onNotice } = this.#options
@@ -80,10 +81,14 @@ export class HoldingsKeeper {
       const changed = this.#readVersions(versions, before)
       await this.#many.open(held, versions[0]!.version)
       const first = isEmpty ? [[HOLDINGS_KEY, NOTHING] as const] : await this.#ended.next(held)
-      return () => withFirst(changed(), first)
+      return async () => {
+        const indexed = changed()
+        await this.#many.complete(held)
+        return withFirst(indexed, first)
+      }
     }
     if (isKept) onNotice(`holdings are not indexed from version ${versions[0]!.version} on`)
-    return () => withFirst(versions.map(withoutRows), isKept ? [[HOLDINGS_KEY, null]] : [])
+    return async () => withFirst(versions.map(withoutRows), isKept ? [[HOLDINGS_KEY, null]] : [])
   }
 
   /** The entries of a part of a state and of its index. */
@@ -94,7 +99,8 @@ export class HoldingsKeeper {
     if (!this.#options.isWanted) return state
     const rows: KeyedEntry[] = []
     for (const { key, value, version } of state) {
-      const followed = this.#follow(key)
+      // A list of all owners would take more memory than the rest of an import. Later writes find those of many stores.
+      const followed = this.#follow(key, NO_NOTES)
       if (!followed) continue
       for (const [row, content] of followed.write(version, value)) rows.push({ key: row, value: content!, version })
     }
@@ -118,7 +124,7 @@ export class HoldingsKeeper {
   #withChanges({ record, hasRows, writes }: ReadVersion): VersionWrites {
     const given = hasRows ? withoutRows(record) : record
     const changes = writes.flatMap(({ followed, value }) => followed.write(record.version, value))
-    const listed = this.#many.take()
+    const listed = this.#many.take(record.version)
     if (changes.length === 0 && listed.length === 0) return given
     this.#ended.count(changes)
     return { ...given, writes: [...given.writes, ...changes, ...listed] }
@@ -147,7 +153,7 @@ export class HoldingsKeeper {
     const known = keys.get(name)
     if (known) return known.followed
     const kept = this.#followed.get(name)
-    const followed = kept ?? this.#follow(key)
+    const followed = kept ?? this.#follow(key, this.#many)
     if (!followed) return undefined
     keys.set(name, { followed, isNew: !kept })
     if (!kept) before.ask(name, key)
@@ -160,8 +166,8 @@ export class HoldingsKeeper {
     this.#followed.set(name, followed, bytes === undefined ? Number.POSITIVE_INFINITY : bytes + name.length)
   }
 
-  #follow(key: Uint8Array): FollowedKey | undefined {
-    if (isObjectKey(key)) return new FollowedObject(addressIn(key), this.#many)
+  #follow(key: Uint8Array, notes: StoreNotes): FollowedKey | undefined {
+    if (isObjectKey(key)) return new FollowedObject(addressIn(key), notes)
     const coin = this.#coinIn(key)
     return coin && new FollowedCoin(coin, addressIn(key))
   }

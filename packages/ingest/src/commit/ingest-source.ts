@@ -357,7 +357,7 @@ class Ingest {
     const isHashed = !this.#range && (!mark || mark.writesHash !== undefined)
     if (isHashed) for (const key of deletedKeys(complete)) values.ask(keyName(key), key)
     await values.load(state)
-    const versions = index()
+    const versions = await index()
     return { versions, writesHash: isHashed ? hashWrites(mark?.writesHash, versions, values) : undefined }
   }
 

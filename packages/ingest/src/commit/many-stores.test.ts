@@ -1,5 +1,5 @@
 // Activities of an owner of many stores: the index lists the writes of these, from a commit on.
-import { addressToLongHex, isLedgerStateError, parseAddress, type Write } from '@ledger-state/core'
+import { addressToLongHex, isLedgerStateError, parseAddress, type VersionWrites, type Write } from '@ledger-state/core'
 import { createMemoryEngine, engineToAsync, type StateReader, type StateWriter } from '@ledger-state/engine'
 import { delayState } from '@ledger-state/engine/testing/delayed-state'
 import {
@@ -19,7 +19,7 @@ import {
   OWNERS,
   randomHoldings,
 } from '@ledger-state/ledger/testing/random-holdings'
-import { changedStoresKey, decodeChangedStores, holdingsPrefix } from '@ledger-state/records'
+import { addressIn, changedStoresKey, decodeChangedStores, holdingsPrefix, storeNameOf } from '@ledger-state/records'
 import { createRandom, type Random, testSeed } from '@ledger-state/testing/random'
 import { scaledRounds } from '@ledger-state/testing/test-scale'
 import { typeTagToText } from '@ledger-state/type-tag'
@@ -106,6 +106,11 @@ function counted(engine: StateReader) {
   return { reader, asked, scanned }
 }
 
+/** The names of written stores, as a row has them. */
+function namesOf(writes: readonly Write[]): number[] {
+  return [...new Set(writes.map(([key]) => storeNameOf(addressIn(key))))].sort((a, b) => a - b)
+}
+
 /** A write of a store that the owner gets. */
 function laterStore(number: number): Write {
   const { writes } = randomHoldings(createRandom(number), 1, 1).versions[0]!
@@ -179,7 +184,10 @@ describe('activities of an owner of many stores', () => {
     }
   })
 
-  it('before the list begins are read without a look at later stores', async () => {
+  it.each([
+    ['one commit', [60]],
+    ['commits, of which the first makes it an owner of many with its only version', [1, 60]],
+  ])('before the list begins are read without a look at later stores: after %s', async (_, ends) => {
     const random = createRandom(seed)
     const generated = randomHoldings(random, COUNT, CROWD)
     const model = new HoldingsModel(generated)
@@ -188,11 +196,10 @@ describe('activities of an owner of many stores', () => {
     const later = Array.from({ length: 3_000 }, (_, number) => laterStore(number))
     const grown = { version: at, block: undefined, writes: later }
     const engine = createMemoryEngine()
-    await ingestSource(engine, listedSource(generated.versions.slice(0, 1)))
-    await ingestParts(engine, generated, random)
+    for (const end of ends) await ingestSource(engine, listedSource(generated.versions.slice(0, end)))
     await ingestSource(engine, listedSource([...generated.versions, grown]))
     const [first] = rowsOf(engine)
-    expect(first).toMatchObject({ hasEarlier: true })
+    expect(first).toMatchObject({ since: 1n, version: 1n, hasEarlier: true })
     expect(first!.names.length).toBeGreaterThanOrEqual(512)
     const { reader, scanned } = counted(engine)
     const ledger = createLedger(reader)
@@ -210,6 +217,39 @@ describe('activities of an owner of many stores', () => {
         expect([...scanned].some((prefix) => prefix.startsWith(all))).toBe(true)
       }
     }
+  })
+
+  it('are listed from within a commit, with the stores that the owner had before it', async () => {
+    const [{ writes }] = randomHoldings(createRandom(1), 1, 1_870).versions as [VersionWrites]
+    const stores = writes.slice(0, 1_870)
+    // 300 stores at version 0, 200 at each of the next three, and then ten at each.
+    const ends = [300, 500, 700, ...Array.from({ length: 98 }, (_, at) => 900 + 10 * at)]
+    const versions = ends.map((end, at): VersionWrites => {
+      const block = at === 0 ? { height: 0n, epoch: 0n, timestampUsec: 0n } : undefined
+      return { version: BigInt(at), block, writes: stores.slice(ends[at - 1] ?? 0, end) }
+    })
+    const engine = createMemoryEngine()
+    await ingestSource(engine, listedSource(versions.slice(0, 1)))
+    await ingestSource(engine, listedSource(versions))
+    const [first, second] = rowsOf(engine)
+    expect(first).toMatchObject({ since: 4n, version: 4n, hasEarlier: true })
+    expect(first!.names).toEqual(namesOf(stores.slice(0, 910)))
+    expect(second).toMatchObject({ since: 4n, version: 5n })
+    expect(second!.hasEarlier).toBeUndefined()
+    const { reader, asked } = counted(engine)
+    const { items } = pageOf(createLedger(reader), OWNER, 100n, { order: 'asc', limit: 40, from: 50n })
+    expect(items).toHaveLength(40)
+    expect(asked.size).toBeLessThan(300)
+    const other = createMemoryEngine()
+    for (const end of [50, 101]) await ingestSource(other, listedSource(versions.slice(0, end)))
+    const list = (of: StateReader, order: 'asc' | 'desc') =>
+      allOf(createLedger(of), OWNER, 100n, { order, from: 0n, limit: 100 })
+    expect(list(engine, 'asc').length).toBeGreaterThan(1_000)
+    for (const of of [engine, other]) {
+      expect(list(of, 'asc')).toEqual(list(engine, 'asc'))
+      expect(list(of, 'desc')).toEqual(list(engine, 'asc').toReversed())
+    }
+    expect((await checkHoldings(engine, 100n))?.problems).toEqual([])
   })
 
   it('are the same within a pruned window, after a truncation, and after the ledger has grown', async () => {

@@ -3,12 +3,12 @@ import { compareBytes } from '@ledger-state/core/bytes'
 import type { AsyncStateSnapshot } from '@ledger-state/engine'
 import {
   CHANGED_STORES_PREFIX,
+  type ChangedStores,
   changedStoresKey,
   decodeChangedStores,
   encodeChangedStores,
   endedIn,
   HOLDINGS_PREFIX_LENGTH,
-  type HoldingsFamily,
   holdingsPrefix,
   type IndexedObject,
   ownerOfChangedStores,
@@ -23,6 +23,8 @@ import type { StoreNotes } from './followed-key.js'
 const MANY = 512
 /** Most owners whose stores one commit counts. The others are counted when another of their stores is written. */
 const MOST_COUNTED = 64
+/** Most owners that become owners of many within one commit and are listed in it. The next commit counts the others. */
+const MOST_BEGUN = 64
 const ROWS_OF_SCAN = 10_000
 /** Most stores of an owner, and most of its former ones, whose names its first row has. */
 const MOST_EARLIER = 2_048
@@ -39,20 +41,32 @@ interface ListedOwner {
   hasEarlier: boolean
 }
 
+/** The first row of an owner that became one of many within the commit. */
+interface BegunRow {
+  readonly since: bigint
+  /** Names of the stores that the commit has given the owner, and of those that the version of the row writes. */
+  readonly names: ReadonlySet<number>
+  readonly row: [key: Uint8Array, value: Uint8Array]
+}
+
 /**
- * Lists the stores that versions write, for owners of many. A commit counts the stores of an owner if it writes one with
- * one of 256 addresses, or if the commit before gave the owner as many. The first row also has the names of all earlier
- * stores, unless these are very many: a page of earlier versions looks at them only.
+ * Lists the stores that versions write, for owners of many: those that a commit gives as many, from the next version on,
+ * and those whose stores a commit counts because it writes one with one of 256 addresses. The first row also has the names
+ * of all earlier stores, unless these are very many: a page of earlier versions looks at them only.
  */
 export class ManyStores implements StoreNotes {
   /** Owners by name; undefined until they were read. Each has hundreds of stores, so they are few. */
   #listed: Map<string, ListedOwner> | undefined
   /** Written groups with such an address. */
   #samples: Uint8Array[] = []
-  /** Stores that owners get in the commit. */
-  readonly #gained = new Map<string, number>()
+  /** Names of the stores that owners get in the commit. */
+  readonly #gained = new Map<string, number[]>()
   /** Owners whose stores the next commit counts. */
   #next = new Map<string, Uint8Array>()
+  /** Owners whose list begins with the next version of the commit. */
+  #beginning = new Map<string, ListedOwner>()
+  /** First rows that `complete` gives the names of the stores before the commit. */
+  #begun: BegunRow[] = []
   #written: ListedOwner[] = []
 
   /** Is told of each write of an object in the next commit. */
@@ -64,6 +78,7 @@ export class ManyStores implements StoreNotes {
   async open(held: AsyncStateSnapshot, firstVersion: bigint): Promise<void> {
     this.#gained.clear()
     this.#listed ??= await readListed(held)
+    this.#dropBeginning(this.#listed)
     const counted = this.#next
     this.#next = new Map()
     for (const group of this.#samples) {
@@ -87,7 +102,7 @@ export class ManyStores implements StoreNotes {
     if (before?.store) this.#note(before.owner, store)
     if (before === after || !after?.store) return
     this.#note(after.owner, store)
-    if (!before?.store || compareBytes(before.owner, after.owner) !== 0) this.#gain(after.owner)
+    if (!before?.store || compareBytes(before.owner, after.owner) !== 0) this.#gain(after.owner, store)
   }
 
   #note(owner: Uint8Array, store: Uint8Array): void {
@@ -100,25 +115,71 @@ export class ManyStores implements StoreNotes {
     found.names.add(storeNameOf(store))
   }
 
-  #gain(owner: Uint8Array): void {
+  #gain(owner: Uint8Array, store: Uint8Array): void {
     const name = keyName(owner)
-    const count = (this.#gained.get(name) ?? 0) + 1
-    this.#gained.set(name, count)
-    if (count === MANY && !this.#listed?.has(name)) this.#next.set(name, Uint8Array.from(owner))
+    const gained = this.#gained.get(name) ?? []
+    if (gained.push(storeNameOf(store)) === 1) this.#gained.set(name, gained)
+    if (gained.length === MANY && !this.#listed?.has(name)) this.#next.set(name, Uint8Array.from(owner))
   }
 
   /** The rows of the version at hand, after its writes were noted. */
-  take(): Write[] {
-    const writes = this.#written.map((listed): Write => {
-      const { owner, since, hasEarlier } = listed
-      const names = [...listed.names!].sort((a, b) => a - b)
-      listed.names = undefined
-      listed.hasEarlier = false
-      return [changedStoresKey(owner), encodeChangedStores({ since, names, hasEarlier })]
-    })
+  take(version: bigint): Write[] {
+    const writes = this.#written.map((listed) => this.#rowOf(listed))
     if (writes.length > 0) this.#written = []
+    for (const [name, owner] of this.#next) if (!this.#listed!.has(name)) this.#begin(name, owner, version + 1n)
     return writes
   }
+
+  #rowOf(listed: ListedOwner): Write {
+    const { owner, since, hasEarlier } = listed
+    const names = listed.names!
+    listed.names = undefined
+    listed.hasEarlier = false
+    const row: BegunRow['row'] = [changedStoresKey(owner), encodeRow({ since, names, hasEarlier })]
+    if (this.#beginning.size > 0 && this.#beginning.delete(keyName(owner))) {
+      this.#next.delete(keyName(owner))
+      this.#begun.push({ since, names, row })
+    }
+    return row
+  }
+
+  /** Lists an owner from the next version on, if the commit has one. */
+  #begin(name: string, owner: Uint8Array, since: bigint): void {
+    if (this.#begun.length + this.#beginning.size >= MOST_BEGUN) return
+    const listed: ListedOwner = { owner, since, names: new Set(this.#gained.get(name)), hasEarlier: false }
+    this.#listed!.set(name, listed)
+    this.#beginning.set(name, listed)
+    this.#written.push(listed)
+  }
+
+  /** Forgets the owners whose list would have begun after the last version of a commit: the next one counts them. */
+  #dropBeginning(listed: Map<string, ListedOwner>): void {
+    if (this.#beginning.size === 0) return
+    for (const name of this.#beginning.keys()) listed.delete(name)
+    this.#written = []
+    this.#beginning.clear()
+  }
+
+  /**
+   * Completes the rows of the commit with the names of stores that owners had before it.
+   * @param held the store before the commit
+   */
+  async complete(held: AsyncStateSnapshot): Promise<void> {
+    const begun = this.#begun
+    this.#begun = []
+    for (const { since, names, row } of begun) {
+      const earlier = held.ledger ? await namesOfStores(held, row[0].subarray(CHANGED_STORES_PREFIX.length)) : []
+      const all = earlier && new Set([...earlier, ...names])
+      if (all && all.size <= MOST_EARLIER) row[1] = encodeRow({ since, names: all, hasEarlier: true })
+    }
+  }
+}
+
+function encodeRow({
+  names,
+  ...row
+}: Omit<ChangedStores, 'names'> & { readonly names: ReadonlySet<number> }): Uint8Array {
+  return encodeChangedStores({ ...row, names: [...names].sort((a, b) => a - b) })
 }
 
 async function readListed(held: AsyncStateSnapshot): Promise<Map<string, ListedOwner>> {
@@ -150,14 +211,20 @@ async function earlierStores(
   held: AsyncStateSnapshot,
   owner: Uint8Array,
 ): Promise<Pick<ListedOwner, 'names' | 'hasEarlier'> | undefined> {
-  const scan = (family: HoldingsFamily, limit: number) => held.at().scan(holdingsPrefix(family, owner), { limit })
-  if ((await scan('ownedStore', MANY)).entries.length < MANY) return undefined
+  const { entries } = await held.at().scan(holdingsPrefix('ownedStore', owner), { limit: MANY })
+  if (entries.length < MANY) return undefined
+  const names = await namesOfStores(held, owner)
+  return names ? { names, hasEarlier: true } : { names: new Set(), hasEarlier: false }
+}
+
+/** The names of all stores that an owner has or had; undefined if they are too many. */
+async function namesOfStores(held: AsyncStateSnapshot, owner: Uint8Array): Promise<Set<number> | undefined> {
   const names = new Set<number>()
   for (const family of ['ownedStore', 'endedStore'] as const) {
-    const { entries, next } = await scan(family, MOST_EARLIER)
-    if (next || entries.length === MOST_EARLIER) return { names: new Set(), hasEarlier: false }
+    const { entries, next } = await held.at().scan(holdingsPrefix(family, owner), { limit: MOST_EARLIER })
+    if (next || entries.length === MOST_EARLIER) return undefined
     for (const { key } of entries)
       names.add(storeNameOf(family === 'ownedStore' ? key.subarray(HOLDINGS_PREFIX_LENGTH) : endedIn(key).second))
   }
-  return { names, hasEarlier: true }
+  return names
 }
