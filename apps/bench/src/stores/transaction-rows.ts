@@ -1,97 +1,96 @@
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { ByteReader, ByteWriter } from '@ledger-state/core'
 import type { LedgerVersion } from '@ledger-state/feed'
 import { readBcsList, readEvent } from '@ledger-state/proof/transactions'
 import { readSent } from '@ledger-state/records'
 import { STATE_KEY_ADDRESS_AT, writeTypeTag } from '@ledger-state/type-tag'
 
-/** Transactions and events as rows of SQLite, with an index for each way in which pages find them. */
-export interface TransactionRows {
-  add(versions: readonly LedgerVersion[]): void
-  /** All of these return the rows of a page of 25. */
-  byVersion(first: bigint): readonly unknown[]
-  byAccount(sender: Uint8Array, start: bigint): readonly unknown[]
-  byEventKey(address: Uint8Array, creationNumber: bigint, start: bigint): readonly unknown[]
-  byEventType(type: Uint8Array, from: bigint): readonly unknown[]
-  close(): void
-}
+/** Rows of a page. */
+export type RowPage = readonly unknown[] | Promise<readonly unknown[]>
 
-const PAGE = 25
+/** Rows in each page. */
+export const ROWS_OF_PAGE = 25
 
 /**
- * Opens the rows of a folder. The tables have what a page shows: the transaction, info, events and write set of a
- * version in one row, and each event in another.
+ * Transactions and events as rows of a database: the transaction, info, events and write set of a version in one row, each
+ * event in another, and an index for each question.
  */
-export function openTransactionRows(path: string): TransactionRows {
-  const database = new DatabaseSync(join(path, 'transactions.sqlite'))
-  database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = -262144;
-    PRAGMA mmap_size = 17179869184;
-    CREATE TABLE IF NOT EXISTS transactions (version INTEGER PRIMARY KEY, sender BLOB, number INTEGER, body BLOB);
-    CREATE INDEX IF NOT EXISTS sent ON transactions (sender, number);
-    CREATE TABLE IF NOT EXISTS affected (address BLOB, version INTEGER, PRIMARY KEY (address, version)) WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS types (id INTEGER PRIMARY KEY, type BLOB UNIQUE);
-    CREATE TABLE IF NOT EXISTS events (
-      version INTEGER, place INTEGER, type INTEGER, address BLOB, creation INTEGER, number INTEGER, body BLOB,
-      PRIMARY KEY (version, place)) WITHOUT ROWID;
-    CREATE INDEX IF NOT EXISTS typed ON events (type, version, place);
-    CREATE INDEX IF NOT EXISTS streams ON events (address, creation, number) WHERE address IS NOT NULL`)
-  const insert = database.prepare('INSERT INTO transactions VALUES (?, ?, ?, ?)')
-  const insertAffected = database.prepare('INSERT OR IGNORE INTO affected VALUES (?, ?)')
-  const insertType = database.prepare('INSERT OR IGNORE INTO types (type) VALUES (?)')
-  const selectType = database.prepare('SELECT id FROM types WHERE type = ?')
-  const insertEvent = database.prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)')
-  const selectVersions = database.prepare('SELECT * FROM transactions WHERE version >= ? ORDER BY version LIMIT ?')
-  const selectSent = database.prepare(
-    'SELECT * FROM transactions WHERE sender = ? AND number >= ? ORDER BY number LIMIT ?',
-  )
-  const selectStream = database.prepare(
-    'SELECT * FROM events WHERE address = ? AND creation = ? AND number >= ? ORDER BY number LIMIT ?',
-  )
-  const selectTyped = database.prepare(
-    'SELECT * FROM events WHERE type = ? AND version >= ? ORDER BY version, place LIMIT ?',
-  )
-  const typeIds = new Map<string, number | bigint>()
+export interface TransactionRows {
+  add(versions: readonly LedgerVersion[]): void | Promise<void>
+  byVersion(first: bigint): RowPage
+  byAccount(sender: Uint8Array, start: bigint): RowPage
+  byEventKey(address: Uint8Array, creationNumber: bigint, start: bigint): RowPage
+  /** @param type in BCS */
+  byEventType(type: Uint8Array, from: bigint): RowPage
+  /** Bytes of the tables and indexes, after the database has compacted them. */
+  usedBytes(): number | Promise<number>
+  close(): void | Promise<void>
+}
 
-  function typeId(type: Uint8Array): number | bigint {
-    const name = Buffer.from(type).toString('latin1')
-    const known = typeIds.get(name)
-    if (known !== undefined) return known
-    insertType.run(type)
-    const id = selectType.get(type)!.id as number
-    typeIds.set(name, id)
-    return id
+/** The rows of a version. */
+export interface RowsOfVersion {
+  readonly version: bigint
+  readonly sender: Uint8Array | null
+  /** Sequence number of the sender, or its nonce. */
+  readonly number: bigint | null
+  readonly body: Uint8Array
+  /** Addresses and table handles that the version writes at, each once. */
+  readonly affected: readonly Uint8Array[]
+  readonly events: readonly EventRow[]
+}
+
+export interface EventRow {
+  /** Type in BCS. */
+  readonly type: Uint8Array
+  readonly address: Uint8Array | null
+  readonly creationNumber: bigint | null
+  readonly sequenceNumber: bigint | null
+  readonly data: Uint8Array
+}
+
+export function rowsOfVersion({ version, writes, readWhole }: LedgerVersion): RowsOfVersion {
+  const { transaction, info, events, writeSet } = readWhole!()
+  const sent = readSent(transaction)
+  const affected = new Map<string, Uint8Array>()
+  for (const [key] of writes) {
+    const address = Buffer.from(key.subarray(STATE_KEY_ADDRESS_AT, STATE_KEY_ADDRESS_AT + 32))
+    affected.set(address.toString('latin1'), address)
   }
-
-  function addOne({ version, writes, readWhole }: LedgerVersion): void {
-    const { transaction, info, events, writeSet } = readWhole!()
-    const sent = readSent(transaction)
-    const body = Buffer.concat([transaction, info, events, writeSet])
-    insert.run(version, sent?.sender ?? null, sent?.protection.number ?? null, body)
-    for (const [key] of writes)
-      insertAffected.run(key.subarray(STATE_KEY_ADDRESS_AT, STATE_KEY_ADDRESS_AT + 32), version)
-    let place = 0
-    for (const { key, type, data } of readBcsList(new ByteReader(events), readEvent)) {
+  return {
+    version,
+    sender: sent?.sender ?? null,
+    number: sent?.protection.number ?? null,
+    body: Buffer.concat([transaction, info, events, writeSet]),
+    affected: [...affected.values()],
+    events: Array.from(readBcsList(new ByteReader(events), readEvent), ({ key, type, data }): EventRow => {
       const writer = new ByteWriter()
       writeTypeTag(writer, type)
       const { address = null, creationNumber = null, sequenceNumber = null } = key ?? {}
-      insertEvent.run(version, place++, typeId(writer.toBytes()), address, creationNumber, sequenceNumber, data)
-    }
+      return { type: writer.toBytes(), address, creationNumber, sequenceNumber, data }
+    }),
+  }
+}
+
+/** Numbers the types of events, because a type is long. */
+export class TypeNumbers {
+  readonly #numbers = new Map<string, number>()
+  readonly #onNew: (number: number, type: Uint8Array) => void
+
+  /** @param onNew stores a new type */
+  constructor(
+    known: Iterable<{ readonly id: number; readonly type: Uint8Array }>,
+    onNew: (number: number, type: Uint8Array) => void,
+  ) {
+    for (const { id, type } of known) this.#numbers.set(Buffer.from(type).toString('latin1'), id)
+    this.#onNew = onNew
   }
 
-  return {
-    add(versions) {
-      database.exec('BEGIN')
-      for (const version of versions) addOne(version)
-      database.exec('COMMIT')
-    },
-    byVersion: (first) => selectVersions.all(first, PAGE),
-    byAccount: (sender, start) => selectSent.all(sender, start, PAGE),
-    byEventKey: (address, creationNumber, start) => selectStream.all(address, creationNumber, start, PAGE),
-    byEventType: (type, from) => selectTyped.all(typeId(type), from, PAGE),
-    close() {
-      database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
-      database.close()
-    },
+  numberOf(type: Uint8Array): number {
+    const name = Buffer.from(type).toString('latin1')
+    const known = this.#numbers.get(name)
+    if (known !== undefined) return known
+    const number = this.#numbers.size + 1
+    this.#numbers.set(name, number)
+    this.#onNew(number, type)
+    return number
   }
 }

@@ -19,11 +19,19 @@ import { openMainnetLikeSource } from '../ingest/mainnet-like-source.ts'
 import { writeBackup } from '../ingest/write-backup.ts'
 import type { BenchRun } from '../run/bench-run.ts'
 import type { Suite } from '../run/suite.ts'
+import { openPostgresTransactions } from '../stores/postgres-transactions.ts'
+import { openSqliteTransactions } from '../stores/sqlite-transactions.ts'
 import { folderBytes } from '../stores/store.ts'
-import { openTransactionRows, type TransactionRows } from '../stores/transaction-rows.ts'
+import type { RowPage, TransactionRows } from '../stores/transaction-rows.ts'
 
 /** Items of a page, as of a request without `limit`. */
 const PAGE = 25
+const KINDS = ['version', 'account', 'event key', 'event type'] as const
+/** Databases with the same transactions as rows. */
+const PEERS = [
+  { name: 'SQLite', folder: 'transactions-sqlite', open: openSqliteTransactions },
+  { name: 'PostgreSQL', folder: 'transactions-postgres', open: openPostgresTransactions },
+] as const
 const ROW_BATCH = 1_000
 const BLOCK_EVENTS = { address: new Uint8Array(32).fill(1, 31), creationNumber: 3n }
 const SWAP_TYPE: TypeTag = SWAP_EVENT
@@ -87,132 +95,188 @@ async function measureIngest(run: BenchRun): Promise<void> {
 
 async function measurePages(run: BenchRun, versions: number): Promise<void> {
   const title = `${versions} versions like those of mainnet: a page of ${PAGE}`
+  const random = createRandom(run.seed)
   run.step(`ingesting ${versions} versions`)
   const path = run.folder('transactions')
-  const rowsPath = run.folder('transactions-rows')
   const engine = openStateEngine({ path, durability: 'none' })
   await ingestSource(engine, openMainnetLikeSource(versions, 'spreading'), { keepTransactions: 'whole' })
   await engine.merge()
   await engine.close()
-  run.step('filling SQLite')
-  const sender = await fillRows(rowsPath, versions)
   run.record({
     title,
-    subject: 'ledger-state',
-    metric: 'by versions, with the state',
+    subject: 'ledger-state, with the state',
+    metric: 'by versions',
     unit: 'B',
     rounds: folderBytes(path) / versions,
   })
-  run.record({
-    title,
-    subject: 'SQLite',
-    metric: 'by versions, without a state',
-    unit: 'B',
-    rounds: folderBytes(rowsPath) / versions,
-  })
-  for (const kind of ['version', 'account', 'event key', 'event type'] as const) {
-    for (const isWarm of [false, true]) {
-      const open = { reader: openStateEngineReader({ path }), rows: openTransactionRows(rowsPath) }
+  const sender = await busiestSender(versions)
+  const asked = { random, sender, versions }
+  for (const isWarm of [false, true]) {
+    for (const kind of KINDS) {
+      const reader = openStateEngineReader({ path })
       try {
-        const ledger = createLedger(open.reader)
-        measureKind(run, title, kind, isWarm, { ledger, rows: open.rows, sender, versions })
+        await measurePage(run, title, { subject: subjectOf(kind, isWarm), role: 'ours' }, isWarm, () =>
+          pageOf(createLedger(reader), kind, asked),
+        )
       } finally {
-        await open.reader.close()
-        open.rows.close()
+        await reader.close()
       }
     }
   }
   run.removeFolder('transactions')
-  run.removeFolder('transactions-rows')
+  for (const peer of PEERS) {
+    try {
+      await measurePeer(run, title, peer, asked)
+    } catch (error) {
+      run.throwIfInterrupted()
+      run.note(`${peer.name} is left out: ${(error as Error).message}`)
+    }
+    run.removeFolder(peer.folder)
+  }
 }
 
+/** Fills a database with the rows of the same transactions, and reads the same pages. */
+async function measurePeer(
+  run: BenchRun,
+  title: string,
+  { name, folder, open }: (typeof PEERS)[number],
+  asked: Asked,
+): Promise<void> {
+  const path = run.folder(folder)
+  run.step(`filling ${name}`)
+  const bytes = await fillRows(await open(path), asked.versions)
+  run.record({
+    title,
+    subject: `${name}, without a state`,
+    role: 'peer',
+    metric: 'by versions',
+    unit: 'B',
+    rounds: bytes / asked.versions,
+  })
+  for (const isWarm of [false, true]) {
+    for (const kind of KINDS) {
+      const rows = await open(path)
+      try {
+        await measurePage(run, title, { subject: `${subjectOf(kind, isWarm)}, ${name}`, role: 'peer' }, isWarm, () =>
+          rowsOf(rows, kind, asked),
+        )
+      } finally {
+        await rows.close()
+      }
+    }
+  }
+}
+
+type Kind = (typeof KINDS)[number]
+
 interface Asked {
-  readonly ledger: Ledger
-  readonly rows: TransactionRows
+  readonly random: Random
   /** The account that sent most transactions. */
   readonly sender: { readonly address: Uint8Array; readonly count: number }
   readonly versions: number
 }
 
-/** Each round asks for another page. The first page of a store that was just opened is a cold one. */
-function measureKind(
-  run: BenchRun,
-  title: string,
-  kind: 'version' | 'account' | 'event key' | 'event type',
-  isWarm: boolean,
-  { ledger, rows, sender, versions }: Asked,
-): void {
-  const random = createRandom(run.seed)
-  const blocks = Math.max(1, Math.floor(versions / 14) - PAGE)
-  const ours = {
-    version: () => {
+function subjectOf(kind: Kind, isWarm: boolean): string {
+  return `by ${kind}, ${isWarm ? 'warm' : 'first page of an open'}`
+}
+
+/** Reads a page that begins at a random place. */
+function pageOf(ledger: Ledger, kind: Kind, { random, sender, versions }: Asked): readonly unknown[] {
+  switch (kind) {
+    case 'version': {
       const state = ledger.at()
-      const first = random.below(Math.max(1, versions - PAGE))
+      const first = firstVersion(random, versions)
       return Array.from({ length: PAGE }, (_, at) => wholeTransactionAt(state, BigInt(first + at))?.toBcs())
-    },
-    account: () =>
-      Array.from(
+    }
+    case 'account':
+      return Array.from(
         accountTransactions(ledger.at(), sender.address, { start: startOf(random, sender), limit: PAGE }),
         (one) => one.toBcs(),
-      ),
-    'event key': () =>
-      Array.from(
-        streamEvents(ledger.at(), BLOCK_EVENTS, { start: BigInt(1 + random.below(blocks)), limit: PAGE }),
+      )
+    case 'event key':
+      return Array.from(
+        streamEvents(ledger.at(), BLOCK_EVENTS, { start: firstBlock(random, versions), limit: PAGE }),
         ({ bytes }) => bytes,
-      ),
-    'event type': () =>
-      Array.from(
+      )
+    case 'event type':
+      return Array.from(
         eventsOfType(ledger.at(), SWAP_TYPE, { from: BigInt(random.below(versions)), order: 'asc', limit: PAGE }),
         (event) => event?.bytes,
-      ),
+      )
   }
-  const theirs = {
-    version: () => rows.byVersion(BigInt(random.below(Math.max(1, versions - PAGE)))),
-    account: () => rows.byAccount(sender.address, startOf(random, sender)),
-    'event key': () =>
-      rows.byEventKey(BLOCK_EVENTS.address, BLOCK_EVENTS.creationNumber, BigInt(1 + random.below(blocks))),
-    'event type': () => rows.byEventType(SWAP_BYTES, BigInt(random.below(versions))),
+}
+
+/** Reads the rows of a page that begins at a random place. */
+function rowsOf(rows: TransactionRows, kind: Kind, { random, sender, versions }: Asked): RowPage {
+  switch (kind) {
+    case 'version':
+      return rows.byVersion(BigInt(firstVersion(random, versions)))
+    case 'account':
+      return rows.byAccount(sender.address, startOf(random, sender))
+    case 'event key':
+      return rows.byEventKey(BLOCK_EVENTS.address, BLOCK_EVENTS.creationNumber, firstBlock(random, versions))
+    case 'event type':
+      return rows.byEventType(SWAP_BYTES, BigInt(random.below(versions)))
   }
-  const subject = `by ${kind}, ${isWarm ? 'warm' : 'first pages of an open'}`
-  for (const [name, page] of [
-    [`${subject}`, ours[kind]],
-    [`${subject}, SQLite`, theirs[kind]],
-  ] as const) {
-    run.throwIfInterrupted()
-    const count = isWarm ? run.byScale({ tiny: 3, small: 51, medium: 101, large: 101 }) : 1
-    const rounds: number[] = []
-    for (let round = isWarm ? -count : 0; round < count; round++) {
-      const began = performance.now()
-      page()
-      if (round >= 0) rounds.push(performance.now() - began)
-    }
-    const role = name === subject ? 'ours' : 'peer'
-    run.record({ title, subject: name, role, metric: 'time', unit: 'ms', rounds })
+}
+
+/** Records the times of pages, after as many that warm up; or the time of the first page only. */
+async function measurePage(
+  run: BenchRun,
+  title: string,
+  row: { readonly subject: string; readonly role: 'ours' | 'peer' },
+  isWarm: boolean,
+  read: () => RowPage,
+): Promise<void> {
+  run.throwIfInterrupted()
+  const count = isWarm ? run.byScale({ tiny: 3, small: 51, medium: 101, large: 101 }) : 1
+  const rounds: number[] = []
+  for (let round = isWarm ? -count : 0; round < count; round++) {
+    const began = performance.now()
+    const page = read()
+    if (page instanceof Promise) await page
+    if (round >= 0) rounds.push(performance.now() - began)
   }
+  run.record({ title, ...row, metric: 'time', unit: 'ms', rounds })
+}
+
+function firstVersion(random: Random, versions: number): number {
+  return random.below(Math.max(1, versions - PAGE))
+}
+
+function firstBlock(random: Random, versions: number): bigint {
+  return BigInt(1 + random.below(Math.max(1, Math.floor(versions / 14) - PAGE)))
 }
 
 function startOf(random: Random, { count }: Asked['sender']): bigint {
   return BigInt(random.below(Math.max(1, count - PAGE)))
 }
 
-/** Fills SQLite with the same transactions. Returns the account that sent most of them. */
-async function fillRows(path: string, versions: number): Promise<Asked['sender']> {
-  const rows = openTransactionRows(path)
-  const counts = new Map<string, number>()
-  const source = openMainnetLikeSource(versions, 'spreading')
-  let batch = []
-  for await (const version of source.versions()) {
-    batch.push(version)
-    const sent = readSent(version.readWhole!().transaction)
-    const name = sent && Buffer.from(sent.sender).toString('hex')
-    if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + 1)
-    if (batch.length === ROW_BATCH) {
-      rows.add(batch)
+/** Fills a database and closes it. Returns its bytes. */
+async function fillRows(rows: TransactionRows, versions: number): Promise<number> {
+  try {
+    let batch = []
+    for await (const version of openMainnetLikeSource(versions, 'spreading').versions()) {
+      batch.push(version)
+      if (batch.length < ROW_BATCH) continue
+      await rows.add(batch)
       batch = []
     }
+    await rows.add(batch)
+    return await rows.usedBytes()
+  } finally {
+    await rows.close()
   }
-  rows.add(batch)
-  rows.close()
+}
+
+async function busiestSender(versions: number): Promise<Asked['sender']> {
+  const counts = new Map<string, number>()
+  for await (const { readWhole } of openMainnetLikeSource(versions, 'spreading').versions()) {
+    const sent = readSent(readWhole!().transaction)
+    if (!sent) continue
+    const name = Buffer.from(sent.sender).toString('hex')
+    counts.set(name, (counts.get(name) ?? 0) + 1)
+  }
   const [name, count] = [...counts].reduce((most, one) => (one[1] > most[1] ? one : most))
   return { address: Buffer.from(name, 'hex'), count }
 }
