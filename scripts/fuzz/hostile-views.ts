@@ -54,7 +54,7 @@ function addedByRun(seed: number): number {
   return (peak > earlierPeak ? peak * 1_024 : process.memoryUsage.rss()) - before
 }
 
-/** Memory that a run of a program adds to a new process: here, it may reuse what earlier programs left. */
+/** Memory that a run of a program adds to a new process: here, it may reuse the memory of earlier programs. */
 function addedInNewProcess(seed: number): number {
   const words = [...process.execArgv, process.argv[1]!, '--memory', String(seed)]
   const { status, signal, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' })

@@ -22,7 +22,7 @@ export interface StreamRound {
   readonly clients: number
 }
 
-/** What a round did, to see that it did something. */
+/** Counts of a round, to see that it did something. */
 export interface StreamOutcome {
   readonly events: ReadonlyMap<string, number>
   readonly restarts: number

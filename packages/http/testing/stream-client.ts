@@ -34,7 +34,7 @@ export class StreamClient {
   #stream: EventStream | undefined
   /** The request whose first event is still to come. */
   #request: Request | undefined
-  /** What happened, for messages. */
+  /** Events so far, for messages. */
   readonly #log: string[] = []
   /** How often the client began anew, because its place was gone. */
   restarts = 0
@@ -183,7 +183,7 @@ export class StreamClient {
     this.#place = place
   }
 
-  /** The place moves onwards, and no newer truncation cut off what the client has. */
+  /** The place moves onwards, and no newer truncation cut off versions that the client has. */
   #expectOnwards({ version, branch }: Place): void {
     const known = this.#place!
     if (branch < known.branch || version < known.version) this.#fail('back')

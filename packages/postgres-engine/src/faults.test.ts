@@ -50,7 +50,7 @@ async function open(options: Partial<PostgresWriterOptions> = {}): Promise<Postg
 }
 
 async function openReader(options: Partial<PostgresReaderOptions> = {}): Promise<PostgresEngineReader> {
-  // The reader asks for the head each time, so it sees at once what another engine committed.
+  // The reader asks for the head each time, so it sees the commits of another engine at once.
   const reader = await openPostgresEngineReader({ url, headMaxAgeMs: 0, ...PATIENT, ...options })
   opened.push(reader)
   return reader

@@ -49,7 +49,7 @@ export class TransactionBlockWriter {
   /**
    * Adds the next transaction.
    * @param hashesAt `hashesOffset` of its info
-   * @param writes what was read from its write set
+   * @param writes the writes that were read from its write set
    * @param ownFacts is stored in a block with values
    * @throws `invalid_bcs`
    */

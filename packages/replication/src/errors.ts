@@ -23,7 +23,7 @@ export const rangeErrors = {
   }),
   ...declareErrors('version_gap', {
     gap: (before: string, next: string, expected: bigint, found: bigint) => [
-      `${next} begins with version ${found}, but ${before} ends with version ${expected - 1n}: fill what is between, ledger-state ingest BACKUP --range ${expected}-${found - 1n}`,
+      `${next} begins with version ${found}, but ${before} ends with version ${expected - 1n}: fill the gap with ledger-state ingest BACKUP --range ${expected}-${found - 1n}`,
       { expected, found },
     ],
   }),

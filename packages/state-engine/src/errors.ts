@@ -16,7 +16,7 @@ export const invalidArgumentErrors = declareErrors('invalid_argument', {
 
 export const storeMissing = declareErrors('store_missing', {
   notFound: (path: string) => `there is no ledger store in ${path}`,
-  /** Error of a data file that is not the one that was opened. `fate` is what happened to the file. */
+  /** Error of a data file that is not the one that was opened. `fate` says what happened to the file. */
   storeFileGone: (file: string, fate: 'removed' | 'replaced') => [
     `${file} was ${fate} while it was open; further writes would be lost`,
     { fate },

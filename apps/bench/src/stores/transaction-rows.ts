@@ -20,7 +20,7 @@ export interface TransactionRows {
 const PAGE = 25
 
 /**
- * Opens the rows of a folder. The tables have what a page shows: the transaction, info, events and write set of a
+ * Opens the rows of a folder. The tables have the contents of a page: the transaction, info, events and write set of a
  * version in one row, and each event in another.
  */
 export function openTransactionRows(path: string): TransactionRows {

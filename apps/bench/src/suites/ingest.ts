@@ -55,7 +55,7 @@ const MINUTES: Readonly<Record<Scale, number>> = { tiny: 1, small: 10, medium: 2
 export const ingestSuite: Suite = {
   name: 'ingest',
   summary:
-    'ingesting a backup with and without proofs and the index of holdings, compared with reading its files and bare lmdb puts of its writes; versions like those of mainnet from a backup, from a bucket behind links and from a node, and what they take on disk; a slice of them beside the whole',
+    'ingesting a backup with and without proofs and the index of holdings, compared with reading its files and bare lmdb puts of its writes; versions like those of mainnet from a backup, from a bucket behind links and from a node, and their size on disk; a slice of them compared with the whole',
   estimate: (scale) => ({ minutes: MINUTES[scale], memoryBytes: scale === 'large' ? 4e9 : 2e9, diskBytes: 2e9 }),
   charts: [
     {

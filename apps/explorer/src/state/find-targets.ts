@@ -198,7 +198,7 @@ async function findPart(part: string, context: SearchContext, none: Found, signa
   return { ...(targets.length > 0 ? { targets, missing: [] } : none), limits }
 }
 
-/** The first targets of each kind, and what they leave out. */
+/** The first targets of each kind, and a note of the omitted ones. */
 function firstOf(
   kinds: Readonly<Record<string, readonly Target[]>>,
   { part, cut, hasFailed }: NamesExtent,

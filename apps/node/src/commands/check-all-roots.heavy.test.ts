@@ -69,7 +69,7 @@ describe('check --all-roots', () => {
       expect(audited(name).audit_findings).toBe(0)
       const [of, copied] = ['store', name].map((one) => readAuditRecord(auditFolder(bed.at(one)))!)
       expect(copied).toEqual(of)
-      // Both go on by themselves, from what is audited already.
+      // Both continue by themselves, after the versions that are audited already.
       const before = JSON.parse(readFileSync(bed.at(`${name}/audit/audit.json`), 'utf8').split('\n')[0]!)
       expect(bed.ingest('backup', name)).toMatchObject({ status: 0 })
       expect(bed.run(...check, '--data-dir', name)).toMatchObject({ status: 0 })

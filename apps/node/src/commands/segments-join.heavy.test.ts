@@ -22,7 +22,7 @@ it('ranges of a backup are filled by several commands, joined, and verified by t
   const gap = await bed.run('segments', 'join', 'a', 'c', '--into', 'out')
   expect(gap).toMatchObject({
     status: 1,
-    stderr: expect.stringMatching(/c begins with version .* fill what is between/),
+    stderr: expect.stringMatching(/c begins with version .* fill the gap/),
   })
   expect(existsSync(bed.at('out'))).toBe(false)
   const joined = await bed.run('segments', 'join', 'c', 'a', 'b', '--into', 'out')

@@ -59,7 +59,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Both versions of the SDK; the tests use what has the same form in both. */
+/** Both versions of the SDK; the tests use functions that have the same form in both. */
 const SDKS = [
   ['5.2.1', sdk5],
   ['7.3.0', sdk7 as unknown as typeof sdk5],

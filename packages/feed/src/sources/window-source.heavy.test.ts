@@ -1,4 +1,4 @@
-// Windows of a backup, chosen by versions and times. A source reads what the window needs, and no more.
+// Windows of a backup, chosen by versions and times. A source reads only the files that the window needs.
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

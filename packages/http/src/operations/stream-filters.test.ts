@@ -171,7 +171,7 @@ describe.runIf(hasSharedData)(`the filters of a stream (TEST_SEED=${testSeed()})
     }
   })
 
-  it('`asset_type` has what holders held before and after', async () => {
+  it('`asset_type` has the balances of holders before and after', async () => {
     const entries = await entriesOf(`asset_type=${encodeURIComponent(COIN)}`)
     expect(entries.length).toBeGreaterThan(10)
     const held = new Map<string, bigint>()

@@ -83,7 +83,7 @@ const READING_SHARE = 0.4
 /**
  * Computes the root of the state at the end of each block, from the oldest version to the target, and compares it with
  * the roots that the store has of the ledger. Continues after the versions that an earlier call has audited. Reads the
- * store only; what it found is in the folder, durably after each range.
+ * store only; its findings are in the folder, durable after each range.
  * @returns the record: whoever finds a finding in it has a store whose state differs from the ledger
  * @throws `version_pruned`, `version_truncated` if the store loses versions of a range meanwhile: the next call goes
  * on; `spill_failed` if files cannot be written; `store_corrupt`
@@ -282,7 +282,7 @@ class Audit {
     }
   }
 
-  /** Replays a range, and makes what it found durable. */
+  /** Replays a range, and makes its findings durable. */
   async #commit(finished: FinishedRange): Promise<AuditRecord> {
     const { range, ledger, first, ends, from, version, cutDepth, tracker, take, before } = finished
     const { folder, hashSalt } = this.#options

@@ -338,7 +338,7 @@ class Ingest {
 
   /** Adds to the last of some versions the deletions of transactions that were retained long enough. */
   async #withoutExpired(held: AsyncSnapshot, versions: readonly VersionWrites[]): Promise<readonly VersionWrites[]> {
-    // A copy of another store deletes what that store deletes.
+    // A copy of another store gets the deletions of that store.
     if (!held.ledger || this.#source.isStore) return versions
     const { retain = 0n, retainTransactions = retain } = this.#options
     if (retainTransactions === 0n) return versions

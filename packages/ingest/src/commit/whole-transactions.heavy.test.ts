@@ -164,7 +164,7 @@ describe('whole transactions', () => {
     await ingest(without, bed.at('backup'))
     expect(hasWholeTransactions(createLedger(without).at())).toBe(false)
     expect(without.at().get(TRANSACTIONS_KEY)).toBeUndefined()
-    // Nobody asked for what an unverified backup does not give.
+    // Nobody asked for the transactions, which an unverified backup does not give.
     await ingest(createMemoryEngine(), bed.at('backup'), { verify: false })
     expect(notices.filter((text) => text.includes('transaction'))).toEqual([])
   })

@@ -51,7 +51,7 @@ describe.each(NAMES)('the structure %s', (name) => {
         const bytes = copyBytes(format.encode(elementOf(one, seed)))
         bytes[at % bytes.length]! ^= 1 << (at % 8)
         const element = format.decode(bytes)
-        // Readers ignore what follows the flag of the point at infinity, and the sign of an uncompressed point of
+        // Readers ignore the bytes after the flag of the point at infinity, and the sign of an uncompressed point of
         // BN254.
         if (element === undefined || one.isEqual(element, one.zero)) return
         expect(one.isEqual(format.decode(format.encode(element))!, element)).toBe(true)

@@ -24,7 +24,7 @@ const PREPARED_PATIENCE_MS = 10_000
 const PAUSES = { firstMs: 20, longestMs: 500 }
 
 /**
- * Makes visible what the previous transactions have written.
+ * Makes the writes of the previous transactions visible.
  *
  * A commit of Citus is prepared on each worker, committed on the coordinator, then on one worker after the other: for a
  * while, or until a worker that was killed has come back, the coordinator and some workers show it and others do not.

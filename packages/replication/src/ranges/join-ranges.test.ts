@@ -176,7 +176,7 @@ it.each(['none', 'summary'] as const)(
   },
 )
 
-it('what does not fit together is refused by name, and leaves nothing at its place', async () => {
+it('ranges that do not fit together are refused by name, and leave nothing at the target', async () => {
   const random = createRandom(testSeed())
   const made = makeBackup(random, 20)
   const fill = async (name: string, from: bigint, to: bigint, of = made) => {

@@ -141,7 +141,7 @@ function expectNext(before: RangeStore, next: RangeStore): void {
   }
 }
 
-/** Whether a store that is followed by a range keeps of its transactions what the range expects. */
+/** Whether a store that is followed by a range keeps the parts of transactions that the range expects. */
 function keepsAsAsked({ markers, mark }: RangeStore, kept: number): boolean {
   // A range above the first does not say it by itself.
   if (mark.range!.from > 0n) return true

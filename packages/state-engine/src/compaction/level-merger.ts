@@ -285,7 +285,8 @@ export class LevelMerger {
     atFailpoint('level: began')
     const output = await this.#write(merge)
     atFailpoint('level: file written')
-    // If the transaction fails, the output stays: it may be on disk all the same. The next writer removes what is not named.
+    // If the transaction fails, the output stays: it may be on disk all the same. The next writer removes files that no
+    // row names.
     const isPut =
       output !== undefined &&
       !this.#isStopped &&

@@ -1,4 +1,5 @@
-// What a prune leaves in the files: its number, its bytes, and that `reclaim` and compact snapshots drop it.
+// Superseded writes that a prune leaves in the files: their number, their bytes, and that `reclaim` and compact
+// snapshots drop them.
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Write } from '@ledger-state/core'
@@ -123,7 +124,7 @@ it('a compact snapshot is as small as a store that never had the other versions,
   const ratio = sizeOf(compact) / sizeOf(join(folder.path, 'fresh'))
   expect(ratio).toBeLessThan(1.2)
   expect(sizeOf(plain)).toBe(whole)
-  // The number of bytes that can be reclaimed says about what the compact copy saves.
+  // The number of bytes that can be reclaimed is about the saving of the compact copy.
   expect(Math.abs(fileBytes - reclaimableBytes - openSize(compact))).toBeLessThan(fileBytes / 5)
   const copy = openStateEngineReader({ path: compact })
   expect(copy.stats.historyEntries).toBe(historyEntries)

@@ -33,7 +33,7 @@ export async function syncSegments({ path, durability }: LmdbStore, rows: readon
     }
   })
 }
-/** What a row says of a segment before it is written. */
+/** Part of a segment's row that is known before the segment is written. */
 export type SegmentPlace = Pick<SegmentRow, 'firstVersion' | 'lastVersion' | 'level' | 'isBase'>
 
 /** Name of the variable with which tests have all files compressed. */

@@ -113,9 +113,9 @@ function inReadTransaction<T>(this: LmdbDatabase, work: () => T): T {
 
 /**
  * LMDB tells readers apart by their process numbers, and locks the byte of that offset in its lock file. Processes in
- * two containers can have one number; the second gets EAGAIN for as long as the first runs. lmdb-js then waits a hundred
- * times, 10 s in all, stops the event loop meanwhile, and goes on without a transaction. `Atomics.wait` is what it waits
- * with, and it has no other reason to wait there.
+ * two containers can have one number; the second gets EAGAIN for as long as the first runs. lmdb-js then waits a
+ * hundred times, 10 s in all, stops the event loop meanwhile, and goes on without a transaction. It waits with
+ * `Atomics.wait`, and has no other reason to wait there.
  * @throws `store_failed`
  */
 function expectOwnProcessNumber(beginReading: () => void): void {

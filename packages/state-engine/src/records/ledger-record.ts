@@ -5,7 +5,7 @@ import { storeCorrupt } from '@ledger-state/engine/authoring'
 import { openRecord, type RecordBuilder } from '../bytes/record.js'
 import { type LogFilePosition, NO_POSITION } from './log-position.js'
 
-/** Describes what is merged, in one record, so that a reader sees all of it in one transaction. */
+/** Describes the merged data, in one record, so that a reader sees all of it in one transaction. */
 export interface LedgerRecord {
   /** The ledger. Its latest version is the newest that is merged; its oldest version may be above that. */
   readonly ledger: LedgerSummary

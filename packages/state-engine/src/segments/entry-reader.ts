@@ -15,7 +15,7 @@ export class EntryReader {
   readonly starts = new Float64Array(MOST_ENTRY_WRITES)
   readonly ends = new Float64Array(MOST_ENTRY_WRITES)
   bytes: Uint8Array = new Uint8Array(0)
-  /** Offset of what follows the part of the entry that was read last. */
+  /** Offset of the end of the part of the entry that was read last. */
   next = 0
   readonly #operations = new Float64Array(MOST_ENTRY_WRITES)
   readonly #restored = new ByteOutput()

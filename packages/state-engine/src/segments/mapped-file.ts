@@ -15,7 +15,7 @@ export interface MappedFile {
   close(): void
 }
 
-/** What the name of a file has before a random end while it is being mapped. */
+/** Prefix of the name of a file while it is being mapped; a random end follows. */
 export const MAPPED = '.map-'
 
 /** Functions of lmdb-js 3.5.6 that it neither documents nor declares. `mapped-file.test.ts` shows what they do. */

@@ -15,8 +15,8 @@ export interface MergeOptions {
   /** First version of the output. Earlier writes and blocks of the inputs are left out. */
   readonly firstVersion: bigint
   /**
-   * Oldest version that is asked for: of what is at or below it, only the newest write of each key is kept, and no deletion.
-   * There must be no older segment.
+   * Oldest version that is asked for: of the writes at or below it, only the newest of each key is kept, and no
+   * deletion. There must be no older segment.
    */
   readonly floor?: bigint | undefined
 }
@@ -28,7 +28,7 @@ const STEP_BLOCKS = 8_192
 interface Source {
   readonly cursor: SegmentCursor
   readonly order: number
-  /** What is added to a version of the input for one of the output. */
+  /** Difference that is added to a version of the input to get the version of the output. */
   readonly shift: number
   /** Newest version of the output that is taken. */
   readonly until: number

@@ -246,7 +246,7 @@ export class SegmentWriter {
     this.#isOpen = false
   }
 
-  /** Place of what is put next. */
+  /** Place of the next content. */
   get #place(): number {
     return this.#written - ENVELOPE_LENGTH + this.#output.length
   }

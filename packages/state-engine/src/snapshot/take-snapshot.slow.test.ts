@@ -27,7 +27,7 @@ describe('a snapshot taken during the work of a writer that commits, merges and 
 
   type Backup = LmdbStore['root']['backup']
 
-  /** Takes a snapshot. `around` gets the copy of the data file, and returns what is done in its place. */
+  /** Takes a snapshot. `around` gets the copy of the data file, and returns its replacement. */
   async function copyWith(around: (backup: Backup) => Backup): Promise<LedgerSummary> {
     runWriter()
     const reader = openStateEngineReader({ path: path() })

@@ -350,7 +350,7 @@ export class WalAppender {
     })
   }
 
-  /** Does what `removeObsolete` does. Files that cannot be removed now stay until the next call. */
+  /** Calls `removeObsolete`. Files that cannot be removed now stay until the next call. */
   async #tryRemoveObsolete(): Promise<void> {
     await this.removeObsolete().catch(() => {})
   }
@@ -472,13 +472,13 @@ export class WalAppender {
     try {
       await this.#active!.file.sync()
     } catch (failure) {
-      // It is not known what is on disk now, and a second sync would not show it.
+      // The content of the disk is unknown now, and a second sync would not show it.
       throw this.#break(failure)
     }
   }
 
   /**
-   * Cuts off what was written of records that failed. Returns their error, or, if the content of the disk is unknown,
+   * Cuts off the written part of records that failed. Returns their error, or, if the content of the disk is unknown,
    * an error that says so.
    */
   async #undo(start: number, cause: unknown): Promise<unknown> {

@@ -180,7 +180,7 @@ async function withDamage(
   writeFileSync(file, content)
 }
 
-/** Checks that `check`, snapshots and the writer notice what readers notice. */
+/** Checks that `check`, snapshots and the writer notice the same damage as readers. */
 async function expectNoticed(store: DamagedStore, damage: Damage, name: string): Promise<void> {
   const { path } = store
   await withDamage(store, damage, name, async (read, where) => {

@@ -122,9 +122,7 @@ export class RandomHistory {
     this.#views = this.#views.slice(-MOST_VIEWS)
   }
 
-  /**
-   * Checks that views that were opened earlier give the same answers, even after what they see was cut off or pruned.
-   */
+  /** Checks that views opened earlier give the same answers, even after their versions were cut off or pruned. */
   compareViews(): void {
     for (const [view, model] of this.#views) {
       const [found, expected] = [view, model].map((one) => answerOf(() => KEYS.map((key) => plain(one.get(key)))))
