@@ -58,7 +58,7 @@ function addedByRun(seed: number): number {
 function addedInNewProcess(seed: number): number {
   const words = [...process.execArgv, process.argv[1]!, '--memory', String(seed)]
   const { status, signal, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' })
-  if (status !== 0) throw new Error(`the run of program ${seed} alone ended with ${status ?? signal}: ${stderr}`)
+  if (status !== 0) throw new Error(`the separate run of program ${seed} ended with ${status ?? signal}: ${stderr}`)
   return Number(stdout)
 }
 

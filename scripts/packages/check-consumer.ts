@@ -26,8 +26,8 @@ export function isPortable(folder: string): boolean {
 }
 
 /**
- * Checks that the declarations of a package, and its examples, compile with those of libraries checked as well. Returns
- * the fault.
+ * Checks that the declarations of a package, and its examples, compile even if the declarations of libraries are
+ * checked too. Returns the fault.
  */
 export async function typesFault(project: string, folder: string): Promise<string | undefined> {
   const examples = readdirSync(project).filter((file) => /^example-\d+\.ts$/.test(file))

@@ -31,7 +31,7 @@ export interface StreamOutcome {
 /**
  * Clients with random filters read a store from anywhere, leave and resume at any time, at any reader, while versions
  * are committed, cut off and pruned. Each event is compared with the model. In the end each client has everything; then
- * all filters are asked again, warm, and by clients that begin anew.
+ * all filters are asked again, warm, and by new clients.
  * @param openReader opens a reader as soon as the store has its first versions
  */
 export async function runRandomStreams(

@@ -36,7 +36,7 @@ export class StreamClient {
   #request: Request | undefined
   /** Events so far, for messages. */
   readonly #log: string[] = []
-  /** How often the client began anew, because its place was gone. */
+  /** How often the client started over, because its place was gone. */
   restarts = 0
   readonly events = new Map<string, number>()
 

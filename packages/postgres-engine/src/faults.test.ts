@@ -327,7 +327,7 @@ describe('errors', () => {
     expect((await engine.check()).problems).toEqual(['3 writes of keys that are not there'])
   })
 
-  it('is a number from 2^63 on', async () => {
+  it('is a number of at least 2^63', async () => {
     const engine = await open()
     const [one] = versionsFrom(2n ** 63n, 1)
     expect(await failure(engine.commit([one!], CHAIN))).toBe('invalid_argument')

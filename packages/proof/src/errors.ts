@@ -71,7 +71,7 @@ export const untrusted = declareErrors('untrusted', {
       `has unknown validators, so version ${version} cannot be verified: neither a trusted waypoint nor an earlier epoch change names them`,
     ),
   otherEpochsValidators: (epoch: bigint, known: bigint) =>
-    ofEpoch(epoch, `cannot be verified: the known validators are those of epoch ${known}`),
+    ofEpoch(epoch, `cannot be verified: the known validators belong to epoch ${known}`),
   emptyValidatorSet: (epoch: bigint) => ofEpoch(epoch, 'has no validators'),
   wrongMaskLength: (epoch: bigint, found: number, validators: number) =>
     ofEpoch(epoch, `has a signer mask of ${found} bytes, which does not fit ${validators} validators`),

@@ -66,7 +66,7 @@ export const sourceFailed = declareErrors('source_failed', {
     `${name} arrived damaged: the piece at byte ${offset} does not have the hash that the source announced`,
   /**
    * Error of a source that failed too often.
-   * @param attempts how often the source did not answer, which its field `answers` says as well
+   * @param attempts how often the source did not answer, also in the field `answers`
    */
   fetchFailed: (url: string, attempts: number, why: string) => [
     `${url} failed ${attempts} times; the last time: ${why}`,

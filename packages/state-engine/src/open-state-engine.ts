@@ -530,7 +530,7 @@ class LmdbEngine implements StateEngine {
     if (this.#closing) throw storeClosed()
   }
 
-  /** Runs a task of the writer. Its errors are those of the store. */
+  /** Runs a task of the writer. Its errors become errors of the store. */
   async #task<T>(work: (writer: StoreWriter) => Promise<T>): Promise<T> {
     const writer = this.#expectWriter()
     return await withSystemErrorsAsync(this.#store.path, () => work(writer))

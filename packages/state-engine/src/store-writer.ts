@@ -192,7 +192,7 @@ export class StoreWriter {
       if (!record || isSameEnd(record.logEnd, end)) return
       await transactions.run(transactions.ofLog, () => putLogEnd(store, builder, end))
     } catch (error) {
-      // Nothing is lost: the store is like that of a killed writer.
+      // Nothing is lost: the store is like one after a killed writer.
       if (!isLedgerStateError(error)) throw error
     }
   }

@@ -36,7 +36,7 @@ export interface BlockSearch {
 
 export interface ComparedTables {
   readonly count: number
-  /** Number of tables of which only the first items were compared. */
+  /** Number of tables with only their first items compared. */
   readonly inPart: number
 }
 

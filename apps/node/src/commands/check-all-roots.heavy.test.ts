@@ -28,7 +28,7 @@ function ingestChain(...options: string[]): string {
 }
 
 describe('check --all-roots', () => {
-  it('says up to which version every root is that of the ledger, and so does info', () => {
+  it('says up to which version every root matches the ledger, as does info', () => {
     const waypoint = ingestChain('--to', '40')
     const info = () => JSON.parse(bed.run('info', '--json', ...store).stdout)
     expect(info()).toMatchObject({ audited_version: null, audit_findings: null })

@@ -37,7 +37,7 @@ it('ranges of a backup are filled by several commands, joined, and verified by t
   })
   const checked = await bed.run('check', '--state-root', '--data-dir', 'out')
   expect(checked).toMatchObject({ status: 0, stdout: expect.stringMatching(/as the ledger says/) })
-  // The ends of the ranges are audited like all other versions, from the first on.
+  // The ends of the ranges are audited like all other versions, starting with the first.
   const audited = await bed.run('check', '--all-roots', '--data-dir', 'out')
   expect(audited).toMatchObject({
     status: 0,

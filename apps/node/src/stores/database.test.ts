@@ -423,7 +423,7 @@ describe('a store in a database', () => {
   })
 })
 
-it('holdings of a store in a database are those of the same ledger in a folder', async () => {
+it('holdings of a store in a database match the same ledger in a folder', async () => {
   const url = await emptyStore()
   for (const open of [
     () => openDatabaseWriter(url, true),

@@ -12,8 +12,8 @@ const HASHES_OF_RECORD = 16
 const BYTES_OF_HASH = 64
 
 /**
- * Hashes that searches in the records of one file or answer may compute, about 6 µs each. In hostile records an info can
- * seem to begin at every byte; a limit of each record alone would let a small file of many such records take hours.
+ * Hashes that searches in the records of one file or answer may compute, about 6 µs each. In hostile records an info
+ * can seem to begin at every byte; a limit for each record only would let a small file of many such records take hours.
  */
 export class SearchBudget {
   #left = FIRST_HASHES

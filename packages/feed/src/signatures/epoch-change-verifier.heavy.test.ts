@@ -166,7 +166,7 @@ describe('EpochChangeVerifier', () => {
     }
   })
 
-  it('says by which power a ledger info inside an epoch is signed', () => {
+  it('says how much power signed a ledger info inside an epoch', () => {
     const { validators } = made[5]!
     const total = validators.reduce((sum, { power }) => sum + power, 0n)
     const inside = { ...made[5]!, nextEpoch: undefined, version: 45n }

@@ -102,7 +102,7 @@ function withEndings(name: string, others: readonly Uint8Array[]): string {
 }
 
 describe('a window of a backup', () => {
-  it('begins with the newest state at or before a version, and reads the transactions from there on', async () => {
+  it('begins with the newest state at or before a version, and reads the transactions after it', async () => {
     for (const [since, base] of [
       [NEWER, NEWER],
       [LAST, NEWER],

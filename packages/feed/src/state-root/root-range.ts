@@ -158,7 +158,7 @@ export class RootRange {
   }
 
   /**
-   * Writes the keys before the range and those of its writes.
+   * Writes the keys before the range and the keys of its writes.
    * @returns the length of the file
    */
   async #writeKeys(version: bigint, { path, before }: RangeKeys): Promise<number> {

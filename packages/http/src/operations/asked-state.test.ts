@@ -141,7 +141,7 @@ describe('a state asked for by its time', () => {
     }
   })
 
-  it('is that of the first microsecond of a date', async () => {
+  it('is the state at the first microsecond of a date', async () => {
     expect(await versionOf('ledger_timestamp=2026-02-01')).toBe(9)
     expect((await errorOf('ledger_timestamp=2026-01-31'))[0]).toBe(410)
   })

@@ -216,7 +216,7 @@ describe(`proofs at ends of blocks (TEST_SEED=${testSeed()})`, () => {
     }
   })
 
-  it('begin anew with a budget that comes later, end with a budget of 0, and stay without one', async () => {
+  it('start over with a budget that is set later, end with a budget of 0, and stay without one', async () => {
     const ledger = new RandomLedger(createRandom(testSeed()), 30, true)
     await ledger.extend(6)
     const auditFolder = newPath()

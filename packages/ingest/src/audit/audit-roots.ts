@@ -115,7 +115,7 @@ interface FinishedRange {
   readonly range: RootRange
   /** The ledger before its writes were read. */
   readonly ledger: LedgerSummary
-  /** Version of which `ends` are relative. */
+  /** Version that `ends` are relative to. */
   readonly first: bigint
   readonly ends: Uint32Array
   /** Depth of the kept cuts; undefined if there are none. */

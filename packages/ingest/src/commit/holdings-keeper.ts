@@ -82,7 +82,7 @@ export class HoldingsKeeper {
       const first = isEmpty ? [[HOLDINGS_KEY, NOTHING] as const] : await this.#ended.next(held)
       return () => withFirst(changed(), first)
     }
-    if (isKept) onNotice(`holdings are not indexed from version ${versions[0]!.version} on`)
+    if (isKept) onNotice(`holdings are not indexed since version ${versions[0]!.version}`)
     return () => withFirst(versions.map(withoutRows), isKept ? [[HOLDINGS_KEY, null]] : [])
   }
 

@@ -469,7 +469,7 @@ class Ingest {
     const { isStore, checkpoint } = this.#source
     if (!isStore || checkpoint?.version !== version) return undefined
     this.#notice(
-      `the slice did not begin with a snapshot of this source: the hash of all writes is compared with the source's from version ${version} on, and nothing outside the slice before that`,
+      `the slice did not begin with a snapshot of this source: the hash of all writes is compared with the source's since version ${version}; before it, nothing outside the slice is compared`,
     )
     return checkpoint.writesHash
   }

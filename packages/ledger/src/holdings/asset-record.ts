@@ -80,7 +80,7 @@ function coinRecord({ view }: LedgerState, coin: TypeTag): AssetRecord | undefin
   )
 }
 
-/** Reads an optional supply: an aggregator (handle, key, limit) or an integer, of which one is present. */
+/** Reads an optional supply: either an aggregator (handle, key, limit) or an integer. */
 function readSupplyItem(reader: ByteReader): SupplyItem | undefined {
   return readOption(reader, () =>
     readOption(reader, () => {

@@ -113,7 +113,7 @@ export function proveStateOf(state: LedgerState, version: bigint): FoundProof<Si
 /**
  * Everything that the ledger has of a transaction: the values of its write set come from the state, and the hashes are
  * computed.
- * @throws `stored_data_invalid` if that is not the transaction of which the store has the hash
+ * @throws `stored_data_invalid` if that transaction does not have the stored hash
  */
 function completeTransaction(state: LedgerState, version: bigint, stored: StoredTransaction): CompleteTransaction {
   const { transactions, source } = state

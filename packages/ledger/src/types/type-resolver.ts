@@ -26,7 +26,7 @@ interface ResolvedType {
   /** Branch of the ledger (see `branchOf`): on another branch, the same versions may have other modules. */
   readonly branch: number
   readonly dependencies: readonly Dependency[]
-  /** First version at which all modules stood as they were used. */
+  /** First version with all modules in their used form. */
   readonly from: bigint
   /** Newest version at which all modules were seen unchanged. */
   seenUntil: bigint

@@ -98,7 +98,7 @@ const ret: AssemblyLine = ['ret']
 const one: AssemblyLine = ['ld_u64', 1]
 const pair: readonly AssemblyLine[] = [one, one, ['pack', 'Pair']]
 
-/** Loops within loops, each of which has one round. */
+/** Loops within loops, each with one round. */
 function nested(depth: number): AssemblyLine[] {
   const levels = Array.from({ length: depth }, (_, level) => level)
   return [

@@ -120,7 +120,7 @@ export interface NativeContext {
   isModuleVisited(address: string, module: string): boolean
   /** A function of a module of the version; undefined if there is no such function or module. The work is charged. */
   findFunction(target: FunctionName): FunctionSignature | undefined
-  /** Whether two lists of types of signatures are the same, also between modules. The work is charged. */
+  /** Whether two lists of types of signatures are the same, even between modules. The work is charged. */
   areSame(left: readonly OpenType[], right: readonly OpenType[]): boolean
 }
 

@@ -189,7 +189,7 @@ it('ranges that do not fit together are refused by name, and leave nothing at th
     await fill('b', 20n, 39n),
     await fill('c', 40n, latestVersion),
   ]
-  // Another ledger, of which a block begins with the same version.
+  // Another ledger with a block that begins at the same version.
   const begins = ({ chain }: Made) => chain.expected.find(({ version, block }) => version >= 20n && block)!.version
   let stranger = makeBackup(random, 20, 'other backup')
   while (begins(stranger) !== begins(made) || stranger.waypoint === made.waypoint) {

@@ -45,7 +45,7 @@ interface RangeStore {
 
 /** Level of the files that `compact` makes. */
 const FINAL_LEVEL = 255
-/** The number that stands for each of the parts of transactions that a range keeps, in its mark. */
+/** The number of each part of transactions that a range keeps, in its mark. */
 const [SUMMARY, WHOLE] = [1, 2]
 
 /**

@@ -82,9 +82,9 @@ export function filesToMerge(
 }
 
 /**
- * How much of merges a byte of new commits has to wait for, in bytes: nothing up to `PACED_FROM` segments in each level, and
- * more with each further segment. Each byte is merged once for each level, of which there are three up to 16 GB, so
- * the number of segments of a level stops growing at some `PACED_FROM` + 9.
+ * How much of merges a byte of new commits has to wait for, in bytes: nothing up to `PACED_FROM` segments in each
+ * level, and more with each further segment. Each byte is merged once for each level, and there are three levels up to
+ * 16 GB, so the number of segments of a level stops growing at some `PACED_FROM` + 9.
  */
 export function mergesPerByte(rows: readonly SegmentRow[]): number {
   const counts = new Map<number, number>()
@@ -146,7 +146,7 @@ function canMerge(inputs: readonly SegmentRow[]): boolean {
 }
 
 /**
- * Merges files in steps of about a millisecond, each of which yields the bytes of keys and values that it took. Returns the
+ * Merges files in steps of about a millisecond. Each step yields the bytes of keys and values that it took. Returns the
  * rows of the new files, which no transaction has yet.
  */
 export function* mergeLevel(

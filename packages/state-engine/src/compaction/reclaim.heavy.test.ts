@@ -57,7 +57,7 @@ it.each([0, 40_000, 64 * 2 ** 20])(
         const { historyEntries, mergedWrites, reclaimableBytes } = engine.stats
         expect(readAll(engine)).toEqual(before)
         expect(historyEntries).toBe(before.entries)
-        // Besides the state at the oldest version.
+        // In addition to the state at the oldest version.
         expect(mergedWrites - historyEntries).toBe([...engine.at(engine.ledger!.oldestVersion).scan(bytes(''))].length)
         expect(reclaimableBytes).toBeLessThan(100_000)
         expect((await engine.check()).problems).toEqual([])

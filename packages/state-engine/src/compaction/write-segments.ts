@@ -47,8 +47,8 @@ export function mostFiles(payloadBytes: number, writes: number): number {
 }
 
 /**
- * Writes a segment into files whose numbers follow each other, in steps. Returns their rows, which no transaction has yet.
- * No file is left if it is interrupted. `put` puts the writes, and returns when all are put.
+ * Writes a segment into files with consecutive numbers, in steps. Returns their rows, which no transaction has yet. No
+ * file is left if it is interrupted. `put` puts the writes, and returns when all are put.
  */
 export function* writeSegments<Step, T>(
   { path, segmentsId, isSynced }: FileFacts,

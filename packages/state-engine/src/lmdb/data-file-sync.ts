@@ -103,7 +103,7 @@ export class DataFileSync {
     this.#isInDoubt = false
   }
 
-  /** Same as `regainMeta`, and for files without synced pages as well. */
+  /** Same as `regainMeta`, and also for files without synced pages. */
   async regain(): Promise<void> {
     if (this.#hasSyncedPages) {
       await this.regainMeta()

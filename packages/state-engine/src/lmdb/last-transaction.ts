@@ -9,8 +9,8 @@ import type { LmdbEnvironment, ReadTransaction, Table } from './table.js'
 // that moment, the next transaction builds on the state before it and overwrites it. Therefore each write transaction
 // first compares its own number with the meta pages, and repairs the lock file if they differ. Until then, readers see
 // the state before that commit, too, which may name files that it removed: a reader that misses one repairs the lock
-// file as well. If the writer commits at this moment, that commit may be taken back in turn, which the writer notices
-// in the same way.
+// file too. If the writer commits at this moment, that commit may be taken back in turn, which the writer notices in
+// the same way.
 
 /** Offset of the last transaction in the lock file: u32 magic · u32 format · u64 number of the last transaction. */
 const LAST_TRANSACTION_AT = 8

@@ -36,9 +36,9 @@ const MAX_ATTEMPTS = 20
 const MAX_WAIT_MS = 64
 
 /**
- * Opens a data file. All openers in a process, also those in its worker threads, share one environment of LMDB, which
- * has the flags of the first. A read-only environment would shut out a writer of the process that comes later. So a
- * reader, too, opens the file for writing if it may, and merely begins no write transaction. For the same reason, the
+ * Opens a data file. All openers in a process, including its worker threads, share one environment of LMDB, which has
+ * the flags of the first. A read-only environment would shut out a writer of the process that comes later. So a reader,
+ * too, opens the file for writing if it may, and merely begins no write transaction. For the same reason, the
  * durability of a commit is not a flag of the environment, but of each transaction.
  *
  * The last process that closes a file destroys the mutexes of its lock file. A process that opens the file at this

@@ -103,7 +103,7 @@ export class ReadSnapshots {
   #take(): ReadSnapshot {
     let missingWal: number | undefined
     let missingSegment: number | undefined
-    /** Whether the store is damaged, as a file is missing that a second state names as well. */
+    /** Whether the store is damaged, because a file is missing that a second state also names. */
     const isDamaged = (transaction: ReadTransaction): boolean => {
       this.#store.expectInPlace()
       return !this.#store.showNewer(transaction)

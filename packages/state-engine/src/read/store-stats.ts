@@ -22,7 +22,7 @@ export interface StoreStats {
    * shared among its blocks.
    */
   readonly historyEntries: number
-  /** Number of merged writes in the files, also of those that no version of the window sees. */
+  /** Number of merged writes in the files, including those that no version of the window sees. */
   readonly mergedWrites: number
   /**
    * Bytes of the segment files that no version of the window needs, about: those of superseded writes at or below its oldest

@@ -32,7 +32,8 @@ export const NOTHING_MERGED = {
   logEnd: { fileNumber: 0, ...NO_POSITION },
 } as const
 
-// u64 chain id | u64 latest version | block | u64 oldest version | block | u64 base version | 5 × u64: from `walFile` on
+// u64 chain id | u64 latest version | block | u64 oldest version | block | u64 base version | 5 × u64: `walFile` and
+// the fields after it
 // | end of the log: u64 file number, length, next commit, checksum | u8 1 for a complete base | u32 CRC; block = u64 height, epoch, time
 const BASE_AT = 9
 const COUNTERS_AT = 10

@@ -3,7 +3,7 @@ import { ByteOutput } from './byte-output.js'
 import { MOST_ENTRY_WRITES } from './format.js'
 import { applyPatch } from './patch.js'
 
-/** End of a value that stands for a deletion. */
+/** End of a value that marks a deletion. */
 export const DELETED = -1
 
 /** All writes of an entry of a block, with their values. */

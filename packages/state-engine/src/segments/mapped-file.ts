@@ -35,7 +35,7 @@ interface Database {
 }
 
 const { nativeAddon } = lmdb as unknown as { readonly nativeAddon: NativeAddon }
-/** A key that begins as that of the segment does, and has no value: to look it up copies nothing. */
+/** A key without a value that begins like the key of the segment: looking it up copies nothing. */
 const ABSENT_KEY = Buffer.concat([SEGMENT_KEY, Buffer.of(0)])
 
 /** Number of descriptors that LMDB opens for an environment, and one to spare. */

@@ -35,9 +35,9 @@ interface Source {
 }
 
 /**
- * Merges segments whose ranges of versions follow each other, the oldest first, in steps of about a millisecond, each of which
- * yields the bytes of keys and values that it took. Returns the number of values and deletions that were dropped because no
- * version at or above the floor sees them.
+ * Merges segments with consecutive ranges of versions, the oldest first, in steps of about a millisecond. Each step
+ * yields the bytes of keys and values that it took. Returns the number of values and deletions that were dropped
+ * because no version at or above the floor sees them.
  */
 export function* mergeSegments(
   inputs: readonly MergeInput[],

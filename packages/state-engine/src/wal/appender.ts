@@ -173,7 +173,10 @@ export class WalAppender {
     this.#placed.push({ before, end: this.#endRecord(before.length), head, apply })
   }
 
-  /** Places a mark after the last commit; `write` makes it that of the segment. @throws `store_missing`, `store_failed` */
+  /**
+   * Places a mark after the last commit; `write` makes it the mark of the segment. @throws `store_missing`,
+   * `store_failed`
+   */
   placeMark(content: Omit<MarkContent, 'number'>): void {
     const number = this.#nextNumber
     const { segment, before } = this.#beginRecord(payloadLength({ versions: [], mark: content.mark }))
@@ -312,7 +315,7 @@ export class WalAppender {
       await this.#store.sync.regainMeta()
       rmSync(path, { force: true })
     } catch {
-      // The file has no commits. The next one with its number replaces it, and so does the next opener.
+      // The file has no commits. The next one with its number replaces it, as does the next opener.
     }
   }
 

@@ -138,8 +138,8 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     const at = random.below(file.length)
     return file.fill(random.below(256), at, at + 1)
   },
-  'wrong bytes from somewhere on': (file, random) => file.fill(random.below(256), random.below(file.length)),
-  'zeros from somewhere on': (file, random) => file.fill(0, random.below(file.length)),
+  'wrong bytes after some offset': (file, random) => file.fill(random.below(256), random.below(file.length)),
+  'zeros after some offset': (file, random) => file.fill(0, random.below(file.length)),
   'a sector of zeros': (file, random) => {
     const at = 512 * random.below(Math.ceil(file.length / 512))
     return file.fill(0, at, Math.min(file.length, at + 512))

@@ -16,7 +16,7 @@ export interface HistoryParts {
   copyStore(): void
   /** Sets how open engines act at failpoints. */
   setFailpointHandler(handler: AtFailpoint): void
-  /** Values to choose from besides generated ones. */
+  /** Values to choose from in addition to generated ones. */
   readonly values?: readonly Uint8Array[]
 }
 

@@ -247,7 +247,7 @@ it('a history does not know the earlier values if the store has no base', async 
   expect(headers['access-control-expose-headers']).toContain('x-svc-complete')
 })
 
-it('the changes of an account have those of its primary stores, also of assets that are named', async () => {
+it('the changes of an account include its primary stores, even those of requested assets', async () => {
   const owner = parseAddress(OWNER)
   const [apt, other] = [parseAddress('0xa'), parseAddress('0xb')]
   const write = (asset: Uint8Array, balance: bigint): Write => {
