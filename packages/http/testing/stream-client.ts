@@ -105,7 +105,7 @@ export class StreamClient {
       this.restart()
     } else if (stream.status === 404) {
       const isAbove = begin?.kind === 'version' && begin.first > latest + 1n
-      // A truncation meanwhile.
+      // A truncation came in between.
       const wasAbove = begin?.kind === 'version' && this.#ledger.branch > branch
       if (!isAbove && !wasAbove) this.#fail(`404: ${await stream.text()}`)
       await stream.text()

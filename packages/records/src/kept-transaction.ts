@@ -28,7 +28,7 @@ export interface KeptTransaction {
   /** Address of the sender, 32 bytes, of a user's transaction. */
   readonly sender?: Uint8Array | undefined
   /**
-   * The entry function that it called, such as `0x1::aptos_account::transfer`; undefined of a script and of a
+   * The entry function that it called, such as `0x1::aptos_account::transfer`; undefined for a script and for a
    * transaction that calls none.
    */
   readonly entryFunction?: string | undefined

@@ -160,13 +160,13 @@ export interface StateEngine extends LmdbEngineReader, StateWriter {
   merge(): Promise<void>
   /**
    * Merges like `merge`, and makes one segment of all files. It needs as much free disk space as these take.
-   * @throws `store_full` before it begins if there is not so much
+   * @throws `store_full` before it begins if there is less
    */
   compact(): Promise<void>
   /**
    * Merges like `merge`, and rewrites all files without data that no version of the window sees: prunes drop whole
-   * files only. It takes as much room on the disk as the files have.
-   * @throws `store_full` before it begins if there is not so much
+   * files only. It needs as much free disk space as the files take.
+   * @throws `store_full` before it begins if there is less
    */
   reclaim(): Promise<void>
 }

@@ -154,8 +154,8 @@ async function measureMainnetLike(run: BenchRun): Promise<void> {
 }
 
 /**
- * Measures a slice, and a bucket behind links, compared with everything from a folder. It takes more versions, as a
- * link costs most at first, and a store costs most once it has many keys.
+ * Measures a slice, and a bucket behind links, compared with everything from a folder. It takes more versions, because
+ * a link costs most at first, and a store once it has many keys.
  */
 async function measureLongLedger(run: BenchRun): Promise<void> {
   const versions = run.byScale({ tiny: 300, small: 60_000, medium: 300_000, large: 600_000 })

@@ -28,7 +28,7 @@ interface BalanceViewProps {
   readonly curve: CurveView
 }
 
-/** Most changes of a curve, some two for each pixel. */
+/** Most changes of a curve, about two for each pixel. */
 const POINTS = 4_000
 const PAGE = 1_000
 const ROW_HEIGHT = 56

@@ -29,8 +29,8 @@ export class SearchBudget {
 }
 
 /**
- * Searches for the end of the transaction at the reader's offset, which no decoder is needed for: an info begins there
- * that has its hash. The time is linear in the length of the record, as no byte is hashed twice.
+ * Searches for the end of the transaction at the reader's offset, without a decoder: an info begins there that has its
+ * hash. The time is linear in the length of the record, as no byte is hashed twice.
  * @param hasAuxiliary whether auxiliary info is between transaction and info
  * @param budget of the file or answer that the record is in
  * @returns undefined if there is no such end, or too many offsets may be one

@@ -64,17 +64,17 @@ export interface AuditRootsOptions {
    * earlier call did.
    */
   readonly proofBytes?: number | undefined
-  /** Keys that a proof reads, in the mean; by default so many that it takes some 30 ms. */
+  /** Average number of keys that a proof reads; by default so many that it takes about 30 ms. */
   readonly proofKeys?: number | undefined
   readonly signal?: AbortSignal | undefined
-  /** Waits until the work may go on. It is called after some thousand writes, and before each part of the state. */
+  /** Waits until the work may continue. It is called after a few thousand writes, and before each part of the state. */
   readonly pace?: (() => Promise<void>) | undefined
   /** Called after each part of the work. */
   readonly onProgress?: ((progress: AuditProgress) => void) | undefined
 }
 
 const FILES = /^(leaves|keys|cuts)-\d+-[0-9a-f]+$/
-/** Keys that a proof reads, in the mean. */
+/** Average number of keys that a proof reads. */
 const PROOF_KEYS = 6_000
 const ALL_KEYS = new Uint8Array(0)
 /** Shares of the work: reading and hashing writes, and replaying them. */

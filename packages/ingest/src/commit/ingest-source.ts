@@ -309,8 +309,8 @@ class Ingest {
     const wholeHash = this.#compareHashes(batch.whole, versions.at(-1)!.version, writesHash, store)
     const mark = this.#markAfter(versions.at(-1)!.version, { source, writesHash, wholeHash }, store)
     await this.#commit(versions, { chainId, mark }, batch)
-    // Prunes twice as many entries as were written. So a store shrinks to a window that was made smaller, and commits
-    // wait only a little. Versions need not write anything.
+    // Prunes twice as many entries as were written. A store therefore shrinks to a smaller window, and commits wait
+    // only a little. Versions need not write anything.
     await this.#prune(Math.max(1, 2 * batch.writes))
     this.#report()
   }
@@ -462,8 +462,8 @@ class Ingest {
   }
 
   /**
-   * The source's hash of all its writes at a version, for a slice that was begun from another source. From there on the
-   * slice computes the hash itself, and compares.
+   * The source's hash of all its writes at a version, for a slice that began with another source. After that version
+   * the slice computes the hash itself, and compares.
    */
   #takeWholeHash(version: bigint): Uint8Array | undefined {
     const { isStore, checkpoint } = this.#source

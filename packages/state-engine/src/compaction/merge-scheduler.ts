@@ -173,8 +173,8 @@ export class MergeScheduler {
       await obsolete.remove(rows.map(({ file }) => file))
       return
     }
-    // If the transaction fails, the files stay: it may be on disk all the same. The next writer removes files that no
-    // row names.
+    // If the transaction fails, the files stay: it may be on disk anyway. The next writer removes files that no row
+    // names.
     await transact(() => {
       putFlushed(store, builder, segment, rows, fileNumber + 1)
       return true

@@ -36,7 +36,7 @@ export async function syncSegments({ path, durability }: LmdbStore, rows: readon
 /** Part of a segment's row that is known before the segment is written. */
 export type SegmentPlace = Pick<SegmentRow, 'firstVersion' | 'lastVersion' | 'level' | 'isBase'>
 
-/** Name of the variable with which tests have all files compressed. */
+/** Name of the variable with which tests make the engine compress all files. */
 const COMPRESSED_VARIABLE = 'LEDGER_STATE_COMPRESSED'
 /** Most bytes that a write takes in a file in addition to its key and value. */
 const WRITE_BYTES = 64

@@ -21,7 +21,7 @@ const ROUNDS = 60
 const folder = temporaryFolder()
 /** Stores whose last pages are in use: after a prune they could be free, and their loss no damage. */
 const stores = damagedStores({ isPruned: false })
-/** Stores whose first meta page is the older one. LMDB reads flags of the environment there all the same. */
+/** Stores whose first meta page is the older one. LMDB reads flags of the environment there anyway. */
 const prunedStores = damagedStores({ isPruned: true })
 
 describe('a data file that is cut short', () => {

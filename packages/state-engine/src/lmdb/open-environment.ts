@@ -114,7 +114,7 @@ function inReadTransaction<T>(this: LmdbDatabase, work: () => T): T {
 /**
  * LMDB tells readers apart by their process numbers, and locks the byte of that offset in its lock file. Processes in
  * two containers can have one number; the second gets EAGAIN for as long as the first runs. lmdb-js then waits a
- * hundred times, 10 s in all, stops the event loop meanwhile, and goes on without a transaction. It waits with
+ * hundred times, 10 s in all, stops the event loop during that time, and continues without a transaction. It waits with
  * `Atomics.wait`, and has no other reason to wait there.
  * @throws `store_failed`
  */
