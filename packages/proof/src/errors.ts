@@ -43,7 +43,7 @@ export function badProofMember(name: string, expected: string): ProofError {
 
 export function wrongPresence(key: Uint8Array, isPresent: boolean): ProofError {
   const says = isPresent ? 'the state has a value' : 'the state has no value'
-  const message = `${says} for the state key ${clip(bytesToHexDigits(key))}, which the proof claims otherwise`
+  const message = `${says} for the state key ${clip(bytesToHexDigits(key))}, but the proof claims the opposite`
   return new LedgerStateError('verification_failed', message)
 }
 

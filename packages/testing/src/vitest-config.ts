@@ -26,8 +26,8 @@ const HAS_BOTH_RUNS = process.env.TEST_SCALE !== undefined
 const MAY_HAVE_NONE = isSlowRun || HAS_BOTH_RUNS
 
 /**
- * Time limit of a test: longer than all of its patient waits together, each of which says what it waited for. A slow
- * test has many of them, and other packages' tests run at the same time.
+ * Time limit of a test: longer than all of its patient waits together. Each wait names the missing event. A slow test
+ * has many of them, and other packages' tests run at the same time.
  */
 const TIMEOUT_MS = isSlowRun ? 600_000 : 60_000
 

@@ -219,7 +219,7 @@ describe('EpochChangeVerifier', () => {
     )
   })
 
-  it('wants more than two thirds of the power, not of the heads', () => {
+  it('requires more than two thirds of the power, not of the validators', () => {
     const validators = [6n, 1n, 1n, 1n].map((power, at) => ({ secret: BigInt(50 + at), power }))
     const before = changed({ epoch: 4n, version: 40n, nextEpoch: { epoch: 5n, validators }, ...signed(4) })
     const trusted = () => {

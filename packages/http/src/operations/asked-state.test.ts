@@ -146,7 +146,7 @@ describe('a state asked for by its time', () => {
     expect((await errorOf('ledger_timestamp=2026-01-31'))[0]).toBe(410)
   })
 
-  it('is taken wherever a version is', async () => {
+  it('is accepted wherever a version is', async () => {
     const { body } = await inject(listener, '/v1/spec.json')
     const { paths } = JSON.parse(body) as { paths: Record<string, Record<string, { parameters: { name: string }[] }>> }
     const names = Object.values(paths).flatMap((methods) =>

@@ -245,7 +245,7 @@ describe('requests', () => {
     },
   )
 
-  it('with bodies over the limit are refused, and one of just that size is taken', async () => {
+  it('with bodies over the limit are refused, and one of just that size is accepted', async () => {
     const listener = listenerOf(await tenVersions(), { bodyLimitBytes: 1_000 })
     expect((await ask(listener, post(ITEM, KEY_1.padEnd(1_000)))).status).toBe(200)
     expect((await ask(listener, post(ITEM, KEY_1.padEnd(1_001)))).status).toBe(413)

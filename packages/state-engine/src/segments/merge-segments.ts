@@ -30,7 +30,7 @@ interface Source {
   readonly order: number
   /** Difference that is added to a version of the input to get the version of the output. */
   readonly shift: number
-  /** Newest version of the output that is taken. */
+  /** Newest version to merge from the input, as the output numbers it. */
   readonly until: number
 }
 

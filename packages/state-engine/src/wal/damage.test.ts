@@ -24,9 +24,7 @@ const random = createRandom(SEED)
 const folder = temporaryFolder()
 const KEYS = ['a', 'b', 'c'].map(bytes)
 
-/**
- * Makes a closed store with commits in one WAL file, or in two, of which the first is sealed and not merged.
- */
+/** Makes a closed store with commits in one WAL file, or in two. The first of two is sealed and not merged. */
 async function makeStore(options: Partial<WriterOptions>, files: 1 | 2): Promise<string> {
   const path = join(folder.path, 'store')
   const stop = new Error('no merge')

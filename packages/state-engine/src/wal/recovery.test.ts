@@ -17,8 +17,8 @@ const STRIDE = isSlowRun ? Math.max(1, Math.round(1 / testScale())) : 11
 let copies = 0
 
 /**
- * Makes a store with versions 0 to `latest`, all but the first of which are in a WAL file. Returns the end of
- * each. The store was closed, or is like one after a killed process.
+ * Makes a store with versions 0 to `latest`. All but the first are in a WAL file. Returns the end of each. The store
+ * was closed, or is like one after a killed process.
  */
 async function makeStore(
   latest: number,
