@@ -100,7 +100,9 @@ function sourceFolders(): string[] {
     .map((path) => path.replaceAll('\\', '/'))
 }
 
-/** No module has state that changes, except what the page lists, and main modules, which no other module imports. */
+/**
+ * No module has state that changes, except those that the page lists, and main modules, which no other module imports.
+ */
 function checkModuleState(): void {
   const section = page.slice(page.indexOf('## Exceptions'))
   const listed = [...section.matchAll(/`([\w-]+\/[\w./-]+)`/g)].map(([, path]) => path!)

@@ -34,7 +34,7 @@ try {
       console.log(releasePlan(packed))
     },
     async readmes() {
-      if (!oldestNode) console.log('what runs on Node.js 20 is not tried there: OLDEST_NODE names none')
+      if (!oldestNode) console.log('nothing is tried on Node.js 20: OLDEST_NODE names none')
       await eachOf(aShare(2, packed), (one) => checkReadme(one, registry, work, tally))
     },
     async bundles() {

@@ -28,7 +28,7 @@ try {
     dependencies: Record<string, string>
   }
   build('ledger-state' in dependencies ? ['./packages/*', 'ledger-state'] : ['./packages/*'])
-  process.stderr.write(`packing and installing what examples/${name} needs …\n`)
+  process.stderr.write(`packing and installing the packages of examples/${name} …\n`)
   const registry = await startLocalRegistry(await packNeeded(Object.keys(dependencies), work))
   await installProject(project, registry)
   registry.close()

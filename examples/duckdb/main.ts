@@ -3,7 +3,7 @@ import { demonstrationLake } from './demonstration.ts'
 
 /** Questions about the tables of an export, by their titles. */
 const QUESTIONS: Readonly<Record<string, string>> = {
-  'what each account holds, as the sum of its changes':
+  'the balance of each account, as the sum of its changes':
     'SELECT owner, asset, sum(after::HUGEINT - before) AS amount FROM balances GROUP BY ALL HAVING amount > 0 ORDER BY owner',
   'holders at the end of each day': `
     WITH changes AS (SELECT owner, date_trunc('day', timestamp)::DATE AS day, sum(after::HUGEINT - before) AS change FROM balances GROUP BY ALL),
@@ -14,7 +14,7 @@ const QUESTIONS: Readonly<Record<string, string>> = {
     WHERE kind = 'resource' GROUP BY type ORDER BY writes DESC LIMIT 5`,
 }
 
-/** Names the tables of an export in DuckDB, which reads of the files only what a query needs. */
+/** Names the tables of an export in DuckDB, which reads only the parts of the files that a query needs. */
 async function openLake(folder: string): Promise<DuckDBConnection> {
   const duck = await (await DuckDBInstance.create(':memory:')).connect()
   for (const table of ['writes', 'balances', 'blocks']) {

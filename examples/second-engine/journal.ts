@@ -6,8 +6,8 @@ import { crc32 } from 'node:zlib'
 const HEADER_BYTES = 8
 
 /**
- * Records in a file, in the order in which they were appended. Opening cuts off an incomplete record, which a crash may
- * leave at the end.
+ * Records in a file, in the order of their appends. Opening cuts off an incomplete record, which a crash may leave at
+ * the end.
  */
 export class Journal<Entry> {
   readonly #file: number

@@ -5,7 +5,7 @@ import { openStateEngineReader } from '@ledger-state/state-engine'
 import { typeTagToText } from '@ledger-state/type-tag'
 import { demonstrationStore, OWNER, YEAR } from './demonstration.ts'
 
-/** Prints what an account held when a year began, each change in it, and what it held when the year ended. */
+/** Prints the balance of an account when a year began, each change in it, and the balance when the year ended. */
 function printStatement(reader: StateReader, owner: string, year: number): void {
   const ledger = createLedger(reader)
   const account = parseAddress(owner)

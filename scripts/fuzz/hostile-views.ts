@@ -54,11 +54,11 @@ function addedByRun(seed: number): number {
   return (peak > earlierPeak ? peak * 1_024 : process.memoryUsage.rss()) - before
 }
 
-/** Memory that a run of a program adds to a new process: here, it may reuse what earlier programs left. */
+/** Memory that a run of a program adds to a new process: here, it may reuse the memory of earlier programs. */
 function addedInNewProcess(seed: number): number {
   const words = [...process.execArgv, process.argv[1]!, '--memory', String(seed)]
   const { status, signal, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' })
-  if (status !== 0) throw new Error(`the run of program ${seed} alone ended with ${status ?? signal}: ${stderr}`)
+  if (status !== 0) throw new Error(`the separate run of program ${seed} ended with ${status ?? signal}: ${stderr}`)
   return Number(stdout)
 }
 

@@ -26,8 +26,8 @@ export function isPortable(folder: string): boolean {
 }
 
 /**
- * Checks that the declarations of a package, and its examples, compile with those of libraries checked as well. Returns
- * the fault.
+ * Checks that the declarations of a package, and its examples, compile even if the declarations of libraries are
+ * checked too. Returns the fault.
  */
 export async function typesFault(project: string, folder: string): Promise<string | undefined> {
   const examples = readdirSync(project).filter((file) => /^example-\d+\.ts$/.test(file))
@@ -168,7 +168,7 @@ await reader.close()
 try { openStateEngine({ path: './state' }) } catch (error) { console.log(error.code, error.message) }
 `
 
-/** Checks that an example prints on the oldest Node.js what it says. Returns the fault. */
+/** Checks that an example prints the texts of its comments on the oldest Node.js. Returns the fault. */
 export function oldestNodeFault(project: string, example: string): Promise<string | undefined> {
   const program = join(project, 'on-oldest-node.mjs')
   writeFileSync(program, stripTypeScriptTypes(example))

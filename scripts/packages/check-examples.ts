@@ -106,13 +106,13 @@ async function showPage(folder: string, parameters: string): Promise<Ended> {
 }
 
 function faultOfPrint({ status, stdout, stderr }: Ended, expected: string | undefined): string | undefined {
-  if (expected === undefined) return 'its README has no block "text" of what it prints'
+  if (expected === undefined) return 'its README has no block "text" with its output'
   return status === 0 && stdout === expected ? undefined : `status ${status}\n${stdout}${stderr}instead of\n${expected}`
 }
 
 /**
  * Compiles every `@example` of the packages against the packed packages, and runs it. Each line that prints must print
- * what its comment says.
+ * the text of its comment.
  */
 export async function checkDocExamples(
   packed: readonly PackedPackage[],

@@ -17,8 +17,8 @@ import type { Tally } from './tally.ts'
 
 /**
  * Installs a package into a separate empty project, with the imports of its examples, and runs the `ts` blocks of its
- * README there: Each line that prints must print what its comment says. It also runs examples on the oldest Node.js if
- * the package supports it, compiles declarations with `skipLibCheck: false`, and bundles it in CommonJS, and a
+ * README there: Each line that prints must print the text of its comment. It also runs examples on the oldest Node.js
+ * if the package supports it, compiles declarations with `skipLibCheck: false`, and bundles it in CommonJS, and a
  * package that runs everywhere for a browser, too.
  */
 export async function checkReadme(packed: PackedPackage, registry: LocalRegistry, work: string, tally: Tally) {

@@ -12,7 +12,7 @@ const REPOSITORY = readManifest('').repository!.url.replace(/^git\+|\.git$/g, ''
 
 /**
  * Checks that a tarball has everything that npm, bundlers, TypeScript and readers expect of a package. `work` is the
- * folder for what it unpacks.
+ * folder for the unpacked files.
  */
 export async function inspectTarball(packed: PackedPackage, work: string, tally: Tally): Promise<void> {
   const folder = join(work, packed.manifest.name)

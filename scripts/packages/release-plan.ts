@@ -1,6 +1,6 @@
 import type { PackedPackage } from './pack-packages.ts'
 
-/** Lists what a release publishes, in order, one package a line. */
+/** Lists the packages that a release publishes, in order, one a line. */
 export function releasePlan(packed: readonly PackedPackage[]): string {
   return packed
     .map(({ manifest, files, bytes }) => {

@@ -1,8 +1,8 @@
 // Runs a real node for minutes under load: a ledger that grows, a window that changes, a client that knows every right
 // answer, a client that opens a connection for each request, faults, and hostile clients. Prints a table and writes a
-// page. Exit status 1 if an answer was wrong, late or refused for want of capacity; if a connection was refused or cut
-// and no fault explains it; if a version was lost; if the supervisor keeps descriptors; or if a store in a database
-// does not, in the end, equal its source at each version.
+// page. Exit status 1 if an answer was wrong, late, or refused because of load; if a connection was refused or cut and
+// no fault explains it; if a version was lost; if the supervisor keeps descriptors; or if a store in a database finally
+// differs from its source at any version.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { eventually } from '@ledger-state/testing/eventually'

@@ -32,7 +32,7 @@ export function openedPage(createEngine?: () => Promise<StateReader>): () => Pag
 export function checkView({ path, shows, absent = {}, pruned, hostile, hostileText = HOSTILE }: CheckedView) {
   const page = openedPage()
 
-  it('says that it is loading, and then shows what there is', async () => {
+  it('says that it is loading, and then shows its contents', async () => {
     await page().goTo(path, 'late')
     await page().find('[role=status]', 'Loading')
     for (const text of shows) expect(page().text).not.toMatch(text)

@@ -27,7 +27,7 @@ export interface Outcome {
   readonly stderr: string
 }
 
-/** Runs the program to its end. This process does nothing else meanwhile. */
+/** Runs the program to its end, and blocks this process. */
 export function runProgram(
   words: readonly string[],
   { cwd, prefix = [], installed = [process.execPath, PROGRAM], env = {} }: RunOptions = {},

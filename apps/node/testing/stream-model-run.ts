@@ -1,5 +1,5 @@
-// Random streams of readers and their threads over a store, in a process whose threads load sources as well. It prints
-// the kinds of events that clients received.
+// Random streams of readers and their threads over a store, in a process whose threads load sources too. It prints the
+// kinds of events that clients received.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

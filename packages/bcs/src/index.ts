@@ -1,4 +1,4 @@
-// The BCS cursor is defined in core, because type tags need it as well.
+// The BCS cursor is defined in core, because type tags need it too.
 export { ByteReader, ByteWriter, MAX_SEQUENCE_LENGTH } from '@ledger-state/core'
 export type { BcsErrorCode } from './errors.js'
 export { type Codec, codecOf } from './json/codec.js'

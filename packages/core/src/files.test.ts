@@ -31,7 +31,7 @@ describe.each([
   ['moveDurably', moveDurably],
   ['moveDurablyNow', async (draft: string, path: string) => moveDurablyNow(draft, path)],
 ] as const)('%s', (_, move) => {
-  it('moves a file over another, also between folders', async () => {
+  it('moves a file over another, even between folders', async () => {
     const [draft, path] = [join(folder, 'draft'), join(folder, 'below', 'file')]
     mkdirSync(join(folder, 'below'))
     writeFileSync(path, 'old')

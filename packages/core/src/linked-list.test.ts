@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { type Link, LinkedList } from './linked-list.js'
 
-it('a LinkedList holds its members in the order in which they came, whichever leave', () => {
+it('a LinkedList holds its members in order of arrival, whichever leave', () => {
   const step = fc.option(fc.nat(20), { nil: undefined })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {

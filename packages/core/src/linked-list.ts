@@ -51,7 +51,7 @@ export class LinkedList<T> {
     this.#size--
   }
 
-  /** Iterates over the members. One that leaves meanwhile may or may not be passed. */
+  /** Iterates over the members. A member that leaves during the iteration may or may not be visited. */
   *[Symbol.iterator](): Generator<T> {
     for (let link = this.#first; link; ) {
       const { after } = link

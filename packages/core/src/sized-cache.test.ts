@@ -48,7 +48,7 @@ it('a SizedCache is not emptied by keys that come once, after it was filled', ()
     (value) => value !== undefined,
   )
   expect(kept.slice(0, 8)).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
-  // Keys whose hashes collide are taken for known ones, and kept the first time.
+  // Keys whose hashes collide count as known ones, and are kept the first time.
   expect(kept.length).toBeLessThan(12)
 })
 

@@ -19,9 +19,7 @@ function ledgerAt(latestVersion: bigint): LedgerSummary {
   return { chainId: 1n, latestVersion, latestBlock: BLOCK, oldestVersion: 0n, oldestBlock: BLOCK }
 }
 
-/**
- * Runs a separate program that listens, and then runs the code `next`. Resolves with what it printed once it has ended.
- */
+/** Runs a separate program that listens, and then runs the code `next`. Resolves with its output once it has ended. */
 async function listenInProcess(options: string, next: string): Promise<string> {
   const program = `
     const { createMemoryEngine } = await import(${JSON.stringify(new URL('./memory-engine.ts', import.meta.url).href)})

@@ -14,7 +14,7 @@ export type ScanStep = KeyedEntry | SkippedKeys
 
 /** A view that can tell during a scan that it has worked without finding an entry. */
 export interface SteppingView extends StateView {
-  /** Same as `scan`, with a step after some hundred keys at most, even if the version has none of them. */
+  /** Same as `scan`, with a step after a few hundred keys at most, even if the version has none of them. */
   scanInSteps?(prefix: Uint8Array, options?: ScanOptions): Iterable<ScanStep>
 }
 

@@ -27,7 +27,7 @@ export class SortedMap<Value> extends Map<string, Value> {
     return this.#sorted
   }
 
-  /** The keys that begin with a prefix, from a first key on, in order. */
+  /** The keys that begin with a prefix, starting at a first key, in order. */
   *keysFrom(first: string, prefix: string): Generator<string> {
     const keys = this.sortedKeys()
     const from = first > prefix ? first : prefix

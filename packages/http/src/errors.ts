@@ -343,7 +343,7 @@ export function upstreamFailed(why: string, cause?: unknown): RequestError {
 /** Statuses that a proxy or gateway in front of a server gives, and not the server itself. */
 const GATEWAY_STATUSES: readonly number[] = [502, 504]
 
-/** @param when what it was asked for, if that is not the request itself */
+/** @param when names the question, if that is not the request itself */
 export function upstreamAnswered(status: number, when = ''): RequestError {
   const said = `it answers with status ${status}${when}`
   return upstreamFailed(

@@ -14,7 +14,7 @@ function parseQuantity(text: string): number {
 }
 
 describe('the default limits', () => {
-  it('are those of the table in the README, each of them', () => {
+  it('match the table in the README, each of them', () => {
     const rows = [...README.matchAll(/^\| `(\w+)`(?: \(of the server\))? +\| ([^|]+?) +\|/gm)]
     const told = rows.filter(([, name]) => name! in DEFAULT_LIMITS || /^max|Ms$|Bytes$/.test(name!))
     expect(Object.fromEntries(told.map(([, name, quantity]) => [name, parseQuantity(quantity!)]))).toEqual(

@@ -22,7 +22,7 @@ export interface StreamRound {
   readonly clients: number
 }
 
-/** What a round did, to see that it did something. */
+/** Counts of a round, to see that it did something. */
 export interface StreamOutcome {
   readonly events: ReadonlyMap<string, number>
   readonly restarts: number
@@ -31,7 +31,7 @@ export interface StreamOutcome {
 /**
  * Clients with random filters read a store from anywhere, leave and resume at any time, at any reader, while versions
  * are committed, cut off and pruned. Each event is compared with the model. In the end each client has everything; then
- * all filters are asked again, warm, and by clients that begin anew.
+ * all filters are asked again, warm, and by new clients.
  * @param openReader opens a reader as soon as the store has its first versions
  */
 export async function runRandomStreams(

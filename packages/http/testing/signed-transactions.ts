@@ -32,8 +32,8 @@ export interface SignedOptions {
 }
 
 /**
- * Creates the ledger: some parts of a few blocks, of which each but the last has a ledger info of its end, which covers
- * the versions up to the end of a block some blocks before. The last part has none.
+ * Creates the ledger: some parts of a few blocks. Each but the last has a ledger info of its end, which covers the
+ * versions up to the end of a block some blocks before. The last part has none.
  */
 export async function createSignedTransactions({
   seed,

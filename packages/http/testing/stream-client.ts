@@ -34,9 +34,9 @@ export class StreamClient {
   #stream: EventStream | undefined
   /** The request whose first event is still to come. */
   #request: Request | undefined
-  /** What happened, for messages. */
+  /** Events so far, for messages. */
   readonly #log: string[] = []
-  /** How often the client began anew, because its place was gone. */
+  /** How often the client started over, because its place was gone. */
   restarts = 0
   readonly events = new Map<string, number>()
 
@@ -105,7 +105,7 @@ export class StreamClient {
       this.restart()
     } else if (stream.status === 404) {
       const isAbove = begin?.kind === 'version' && begin.first > latest + 1n
-      // A truncation meanwhile.
+      // A truncation came in between.
       const wasAbove = begin?.kind === 'version' && this.#ledger.branch > branch
       if (!isAbove && !wasAbove) this.#fail(`404: ${await stream.text()}`)
       await stream.text()
@@ -183,7 +183,7 @@ export class StreamClient {
     this.#place = place
   }
 
-  /** The place moves onwards, and no newer truncation cut off what the client has. */
+  /** The place moves onwards, and no newer truncation cut off versions that the client has. */
   #expectOnwards({ version, branch }: Place): void {
     const known = this.#place!
     if (branch < known.branch || version < known.version) this.#fail('back')

@@ -1,4 +1,4 @@
-// A random ledger with a bit of everything that a stream can filter, and what each filter selects of it. The model keeps
+// A random ledger with a bit of everything that a stream can filter, and the selection of each filter. The model keeps
 // the intended values of every version of every branch, and never reads an engine.
 import { ByteWriter, bytesToHex, parseAddress, type VersionWrites, type Write } from '@ledger-state/core'
 import { branchOf, createMemoryEngine, type StateWriter } from '@ledger-state/engine'

@@ -5,7 +5,7 @@ import type { ChangeSource } from '../src/changes/change-source.ts'
 /** A source of changes that counts its open cursors, and checks that each has one read at a time. */
 export interface UnsteadyChanges extends ChangeSource {
   readonly openCursors: number
-  /** What its callers did wrong. */
+  /** Mistakes of its callers. */
   readonly faults: readonly string[]
 }
 

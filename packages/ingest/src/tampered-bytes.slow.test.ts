@@ -1,5 +1,5 @@
 // Random changes of bytes of a backup, decompressed: of every kind of proof file and manifest, and of the data that
-// they prove. An ingest accepts no change that alters what is stored, or up to which version it counts as signed.
+// they prove. An ingest accepts no change that alters the stored data, or the version up to which it counts as signed.
 import { Buffer } from 'node:buffer'
 import { isLedgerStateError } from '@ledger-state/core'
 import { SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'

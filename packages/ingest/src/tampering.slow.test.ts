@@ -263,7 +263,7 @@ describe('epoch changes', () => {
     expectRefused(await ingestChanged(change, snapshotName), 'untrusted', message)
   })
 
-  it('whose validators a quorum named, but whose keys or powers cannot sign, are refused', async () => {
+  it('are refused if a quorum named validators that cannot sign with their keys or powers', async () => {
     const withSet =
       (set: readonly MadeValidator[], record: Uint8Array): Change =>
       (files) => {

@@ -91,7 +91,7 @@ describe.skipIf(!hasSharedData).each(Object.entries(SOURCES))('account reads of 
   const keysOf = (view: StateView, address: Uint8Array): StateKey[] =>
     Array.from(view.scan(accountKeyPrefix(address)), ({ key }) => decodeStateKey(key))
 
-  it('list the modules, and the resources with those of groups, that a scan of all keys finds', () => {
+  it('list the modules and resources, including those in groups, that a scan of all keys finds', () => {
     fc.assert(
       fc.property(place(), ({ address, version }) => {
         const view = engine.at(version)
@@ -199,7 +199,7 @@ describe('a page of a listing', () => {
   const HOME = parseAddress('0xcafe')
   const marker = (at: number): Write => [resourceKey(HOME, parseStructTag(`0x1::m::Marker${at}`)), Uint8Array.of(0)]
 
-  it('reads only the entries that it shows, wherever it starts, also between kinds that alternate', async () => {
+  it('reads only the entries that it shows, wherever it starts, even between kinds that alternate', async () => {
     // Modules and resources, alternating, with paths of the same lengths.
     const modules = Array.from({ length: 500 }, (_, at): Write => {
       return [moduleKey(HOME, `module_with_a_name_as_long_as_a_type${at}`), Uint8Array.of(0)]

@@ -20,7 +20,7 @@ export interface MeantObject {
   readonly isUngated: boolean
   readonly store: MeantStore | undefined
   readonly collection: string | undefined
-  /** Types of members besides the object, its store and its token. */
+  /** Types of members other than the object, its store and its token. */
   readonly types: readonly string[]
 }
 
@@ -80,7 +80,7 @@ function crowdedStore(number: number): string {
 
 /**
  * A ledger with a block for every one to three versions.
- * @param crowd number of stores that the first owner has since version 0, besides the others
+ * @param crowd number of stores that the first owner has since version 0, in addition to the others
  */
 export function randomHoldings(random: Random, count: number, crowd = 0): HoldingsLedger {
   const crowded = Array.from({ length: crowd }, (_, number) => crowdedStore(number))
@@ -100,7 +100,7 @@ export function randomHoldings(random: Random, count: number, crowd = 0): Holdin
       const change = randomChange(random, current, isOfCrowd ? crowded : objects)
       changes.set(nameOf(change), change)
     }
-    // A commit lists the changes of the first owner from this write on at the latest: the address ends with a zero byte.
+    // A commit lists the changes of the first owner since this write at the latest: the address ends with a zero byte.
     if (at > 0 && at === count >> 1 && crowd > 0) changes.set(crowded[0]!, newStore(random, crowded[0]!))
     for (const [name, change] of changes) current.set(name, change)
     meant.push([...changes.values()])

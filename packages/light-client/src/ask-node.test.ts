@@ -45,7 +45,7 @@ it.each(CLIENTS)('a request for %s follows a redirect on the same server only', 
   expect(await refused('/v1/again', 302)).toBe(name === 'proofs' ? 1 : 6)
 })
 
-it('a redirect of which a browser does not say where it leads is refused', async () => {
+it('a redirect is refused if the browser hides its target', async () => {
   const opaque = (async () => {
     const response = new Response('')
     Object.defineProperty(response, 'type', { value: 'opaqueredirect' })

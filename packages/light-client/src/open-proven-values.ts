@@ -11,7 +11,7 @@ import { wrongVersion } from './errors.js'
 import { ProvenState } from './proven-state.js'
 import { type AnsweredValue, readProvenParts } from './read-answer.js'
 
-/** An answer whose proof is checked. What it says about the values is not compared with them yet. */
+/** An answer with a checked proof. Its statements about the values are not compared with them yet. */
 export interface ProvenValues {
   readonly answered: AnsweredValue
   /** The proven values. It refuses all other keys. */

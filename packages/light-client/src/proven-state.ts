@@ -5,8 +5,8 @@ import { valueNotProven } from './errors.js'
 import { storedBytes } from './proven-modules.js'
 
 /**
- * A state of which some values are proven. A read of another one throws, and is remembered: whoever used the state has
- * then no answer, even if it caught the error.
+ * A state with some proven values. A read of another one throws, and is remembered: whoever used the state has then no
+ * answer, even if it caught the error.
  */
 export class ProvenState implements StateView {
   readonly version: bigint

@@ -178,7 +178,7 @@ describe('a node that is asked', () => {
     }
   })
 
-  /** Lies that a client cannot believe, whatever it asked. */
+  /** False answers that a client must refuse, whatever it asked. */
   const lies: Record<string, (honest: HonestAnswer) => Partial<HonestAnswer>> = {
     'no answer': () => ({ body: bytesOf('') }),
     'not found': () => ({

@@ -72,7 +72,10 @@ function pickValue(
   return question.kind === 'state_value' ? stateValue : lookup.pick(storedBytes(stateValue))
 }
 
-/** Whether the answer to a question is a state value with its metadata; that of a module may be the module itself. */
+/**
+ * Whether the answer to a question is a state value with its metadata; the answer for a module may be the module
+ * itself.
+ */
 function isWhole({ kind }: ReadQuestion, answered: AnsweredValue, bytes: Uint8Array | undefined): boolean {
   if (kind !== 'module') return kind === 'state_value'
   return answered.kind === 'json' ? !isJsonObject(answered.value) : !isSameBytes(answered.value, bytes)

@@ -178,7 +178,7 @@ interface Proven {
   readonly root: Uint8Array
 }
 
-/** Checks an answer in BCS, of which everything is proven, and returns its write set. */
+/** Checks an answer in BCS, where everything is proven, and returns its write set. */
 function writeSetOf(hasher: LedgerHasher, value: Uint8Array, { proof, checked, root }: Proven): Uint8Array {
   const { transaction, events, infoProof } = proof
   const writer = new ByteWriter().u8(COMMITTED).u64(infoProof.version).bytes(transaction)
@@ -221,7 +221,7 @@ function provenMembers(
   }
 }
 
-/** Types of transactions of which JSON has no events. */
+/** Types of transactions without events in JSON. */
 const KINDS_WITHOUT_EVENTS: readonly unknown[] = ['state_checkpoint_transaction', 'block_epilogue_transaction']
 
 function expectMembers(

@@ -194,7 +194,7 @@ describe('a view with its proof', () => {
     const question = { function: '0x42::main::value', arguments: ['0xa3'] }
     const { statusCode, body } = await ask(made, createLedger(made.engine), question, 'application/json')
     expect([statusCode, JSON.parse(body)]).toMatchObject([400, { error_code: 'invalid_input' }])
-    // A node that proves what the view reads, and makes up a result.
+    // A node that proves the reads of the view, and makes up a result.
     const honest = await answerOf(made, { function: '0x42::main::holds', arguments: ['0xa3'] })
     await expect(verify({ ...honest, value: ['5'] }, question)).rejects.toMatchObject({ code: 'view_failed' })
   })

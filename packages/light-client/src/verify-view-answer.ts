@@ -105,7 +105,7 @@ function jsonOf(result: StoredValue): string | undefined {
   }
 }
 
-/** Checks that the results next to a proof, which a careless reader would take, are those of the run. */
+/** Checks that the results next to a proof, which a careless reader would use, match the run. */
 function expectSameResults(answered: AnsweredValue, results: readonly VerifiedResult[]): void {
   if (answered.kind === 'bytes') {
     const writer = new ByteWriter().uleb128(results.length)

@@ -1,5 +1,5 @@
-// Views of the kits over signed states: the light client runs each view over what the node proves, and finds the results
-// of a real VM.
+// Views of the kits over signed states: the light client runs each view over values that the node proves, and finds the
+// results of a real VM.
 import { readFileSync } from 'node:fs'
 import type { Write } from '@ledger-state/core'
 import { openSource } from '@ledger-state/feed'

@@ -66,7 +66,7 @@ export interface HonestAnswer {
   readonly body: Uint8Array<ArrayBuffer>
 }
 
-/** Asks a listener what a request of a client asks it. */
+/** Passes a request of a client to a listener. */
 export async function answerOf(
   listener: RequestListener,
   { method, url, headers }: Pick<IncomingMessage, 'method' | 'url' | 'headers'>,

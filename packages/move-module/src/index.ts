@@ -1,4 +1,4 @@
-// Groups are read with type tags only, so `type-tag` has the reader; it is exported here as well, with modules.
+// Groups are read with type tags only, so `type-tag` has the reader; it is exported here too, with modules.
 export {
   findGroupMember,
   type GroupMember,

@@ -35,7 +35,7 @@ function stepsOf(work: () => unknown): number {
 function expectLinear(work: (size: number) => () => unknown): void {
   const small = work(SMALL)
   const large = work(SMALL * GROWTH)
-  // Compiles first what is compiled only once.
+  // The first run compiles everything that is compiled only once.
   stepsOf(small)
   const before = stepsOf(small)
   const after = stepsOf(large)

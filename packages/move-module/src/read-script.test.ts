@@ -9,7 +9,7 @@ const SCRIPT = hexToBytes(
 )
 
 describe('readScript', () => {
-  it('reads the signature, of which the ABI is printed', () => {
+  it('reads the signature for the printed ABI', () => {
     const script = readScript(SCRIPT)
     expect(script).toEqual({
       typeParameters: [],

@@ -187,7 +187,7 @@ describe.skipIf(!hasSharedData)('a codec', () => {
   )
 
   it.each(referenceCases('value_bcs_to_json'))(
-    'prints what the reference case $id says',
+    'prints the JSON of the reference case $id',
     ({ input, expect: expected }) => {
       const decode = () => codecOf(layoutOf(parseTypeTag(input.type), getModule)).bytesToJson(hexToBytes(input.bcs))
       if (expected.json_text !== undefined) expect(decode()).toBe(expected.json_text)

@@ -10,7 +10,8 @@ import { createVm, type ViewState } from './index.js'
 
 // A run changes only values that it owns. Each view below takes a vector<u8> from somewhere (a constant, an argument, a
 // resource, a member of a group, an item of a table, a captured value), changes it in place, and returns it. A model
-// says what it returns. The bytes that the host gave must stay as they were, and each later run must answer the same.
+// gives the expected result. The bytes that the host gave must stay as they were, and each later run must answer the
+// same.
 
 const U8: SignatureToken = { kind: 'u8' }
 const BYTES: SignatureToken = { kind: 'vector', element: U8 }
@@ -162,7 +163,7 @@ interface Source {
   readonly prepare?: readonly AssemblyLine[]
   /** Pushes the `&mut vector<u8>`. */
   readonly borrow: readonly AssemblyLine[]
-  /** Pushes what must not have changed: a vector<u8> that is `CONTENT`. */
+  /** Pushes the value that must not have changed: a vector<u8> that is `CONTENT`. */
   readonly unchanged?: readonly AssemblyLine[]
   /** Bytes that the place holds, if it is not `CONTENT`. */
   readonly content?: Uint8Array

@@ -981,7 +981,7 @@ function randomUncalledProgram(random: Random): HostileProgram {
   return uncalledProgram(kind, 1 + random.below(20), functions, length, random)
 }
 
-/** Programs as large as a budget allows, of which only the verification works. */
+/** Programs as large as a budget allows that do no work beyond their verification. */
 export function* uncalledPrograms(random: Random): Iterable<HostileProgram> {
   for (const kind of Object.keys(CODE_MAKERS)) {
     yield uncalledProgram(kind, 30, 1_500, 1, random)

@@ -50,7 +50,7 @@ async function open(options: Partial<PostgresWriterOptions> = {}): Promise<Postg
 }
 
 async function openReader(options: Partial<PostgresReaderOptions> = {}): Promise<PostgresEngineReader> {
-  // The reader asks for the head each time, so it sees at once what another engine committed.
+  // The reader asks for the head each time, so it sees the commits of another engine at once.
   const reader = await openPostgresEngineReader({ url, headMaxAgeMs: 0, ...PATIENT, ...options })
   opened.push(reader)
   return reader
@@ -327,7 +327,7 @@ describe('errors', () => {
     expect((await engine.check()).problems).toEqual(['3 writes of keys that are not there'])
   })
 
-  it('is a number from 2^63 on', async () => {
+  it('is a number of at least 2^63', async () => {
     const engine = await open()
     const [one] = versionsFrom(2n ** 63n, 1)
     expect(await failure(engine.commit([one!], CHAIN))).toBe('invalid_argument')

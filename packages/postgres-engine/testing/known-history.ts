@@ -11,7 +11,7 @@ interface KnownWrite {
   readonly value: string | null
 }
 
-/** A history in which the number of a version decides what it writes, so that readers know every right answer. */
+/** A history in which the number of a version determines its writes, so that readers know every right answer. */
 export class KnownHistory {
   readonly #writes = ALL_KEYS.map((): KnownWrite[] => [])
   readonly #versions: VersionWrites[] = []

@@ -12,7 +12,7 @@ export interface TcpProxy {
   readonly port: number
   /** Cuts the connection that sends this text next, once. Resolves when it is cut. */
   cutOn(text: string, cut: Cut): Promise<void>
-  /** Holds back what either side sends, until `flow`. */
+  /** Holds back the bytes of either side, until `flow`. */
   hold(): void
   flow(): void
   /** Refuses new connections and cuts those that are open. */
@@ -50,7 +50,7 @@ export async function startTcpProxy(target: number, host = '127.0.0.1'): Promise
       done()
       return
     }
-    // The server does what it was asked, and nobody gets its answer.
+    // The server executes the request, and nobody gets its answer.
     client.removeAllListeners('data')
     server.removeAllListeners('data')
     server.once('data', () => {

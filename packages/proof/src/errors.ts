@@ -43,7 +43,7 @@ export function badProofMember(name: string, expected: string): ProofError {
 
 export function wrongPresence(key: Uint8Array, isPresent: boolean): ProofError {
   const says = isPresent ? 'the state has a value' : 'the state has no value'
-  const message = `${says} for the state key ${clip(bytesToHexDigits(key))}, which the proof claims otherwise`
+  const message = `${says} for the state key ${clip(bytesToHexDigits(key))}, but the proof claims the opposite`
   return new LedgerStateError('verification_failed', message)
 }
 
@@ -71,7 +71,7 @@ export const untrusted = declareErrors('untrusted', {
       `has unknown validators, so version ${version} cannot be verified: neither a trusted waypoint nor an earlier epoch change names them`,
     ),
   otherEpochsValidators: (epoch: bigint, known: bigint) =>
-    ofEpoch(epoch, `cannot be verified: the known validators are those of epoch ${known}`),
+    ofEpoch(epoch, `cannot be verified: the known validators belong to epoch ${known}`),
   emptyValidatorSet: (epoch: bigint) => ofEpoch(epoch, 'has no validators'),
   wrongMaskLength: (epoch: bigint, found: number, validators: number) =>
     ofEpoch(epoch, `has a signer mask of ${found} bytes, which does not fit ${validators} validators`),

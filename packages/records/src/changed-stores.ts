@@ -10,7 +10,7 @@ export interface ChangedStores {
   readonly since: bigint
   /** `storeNameOf` of each, in ascending order. Other stores may have the same names. */
   readonly names: readonly number[]
-  /** Whether the names include those of all stores that the owner had before `since`; of no row but that of `since`. */
+  /** Whether the names include all stores that the owner had before `since`; true only for the row of `since`. */
   readonly hasEarlier?: boolean | undefined
 }
 

@@ -84,7 +84,7 @@ describe('a kept transaction', () => {
   )
 })
 
-it('keys of transactions are those of the store, and neighbouring versions have different ones', () => {
+it('keys of transactions are own keys of the store, and neighbouring versions have different ones', () => {
   const keys = new Set<string>()
   for (let version = 1_000n; version < 1_064n; version++) {
     const key = transactionKey(version)

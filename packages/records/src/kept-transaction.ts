@@ -23,12 +23,12 @@ export interface KeptTransaction {
   readonly kind: TransactionKind
   /** Hash of the transaction, 32 bytes. */
   readonly hash: Uint8Array
-  /** Whether the transaction succeeded. One that failed writes as well: it pays for its gas. */
+  /** Whether the transaction succeeded. One that failed also writes: it pays for its gas. */
   readonly isSuccess: boolean
   /** Address of the sender, 32 bytes, of a user's transaction. */
   readonly sender?: Uint8Array | undefined
   /**
-   * The entry function that it called, such as `0x1::aptos_account::transfer`; undefined of a script and of a
+   * The entry function that it called, such as `0x1::aptos_account::transfer`; undefined for a script and for a
    * transaction that calls none.
    */
   readonly entryFunction?: string | undefined

@@ -15,7 +15,7 @@ const DEFLATE_LEVEL = 1
 /** Bytes of a piece of the result: a usual block is one piece. */
 const PIECE_BYTES = 65_536
 
-/** Deflates in a thread of the pool, so an ingest goes on meanwhile. */
+/** Deflates in a thread of the pool, so an ingest continues in the meantime. */
 const deflate = promisify<Uint8Array, object, Buffer>(deflateRaw)
 
 /** Builds a block. */
@@ -49,7 +49,7 @@ export class TransactionBlockWriter {
   /**
    * Adds the next transaction.
    * @param hashesAt `hashesOffset` of its info
-   * @param writes what was read from its write set
+   * @param writes the writes that were read from its write set
    * @param ownFacts is stored in a block with values
    * @throws `invalid_bcs`
    */

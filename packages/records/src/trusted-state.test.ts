@@ -9,14 +9,11 @@ const trustedState: TrustedState = {
   power: { signed: 2n ** 100n, total: 2n ** 101n },
 }
 
-it.each([trustedState, { ...trustedState, power: undefined }])(
-  'what verifies versions is read as it was written',
-  (given) => {
-    const writer = new ByteWriter()
-    writeTrustedState(writer, given)
-    expect(readTrustedState(new ByteReader(writer.toBytes()))).toEqual(given)
-  },
-)
+it.each([trustedState, { ...trustedState, power: undefined }])('a trusted state is read as it was written', (given) => {
+  const writer = new ByteWriter()
+  writeTrustedState(writer, given)
+  expect(readTrustedState(new ByteReader(writer.toBytes()))).toEqual(given)
+})
 
 it('a waypoint that is not UTF-8 is refused', () => {
   const bytes = new ByteWriter().byteString(Uint8Array.of(0xff)).toBytes()

@@ -12,7 +12,7 @@ export function writeVarint(writer: ByteWriter, value: bigint): void {
   writer.u8(Number(rest))
 }
 
-/** Reads what `writeVarint` wrote. @throws `invalid_bcs` beyond 70 bits */
+/** Reads the number that `writeVarint` wrote. @throws `invalid_bcs` beyond 70 bits */
 export function readVarint(reader: ByteReader): bigint {
   let value = 0n
   for (let shift = 0n; shift < MOST_BITS; shift += 7n) {

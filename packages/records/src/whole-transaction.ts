@@ -19,7 +19,8 @@ export interface WholeTransaction {
 
 /**
  * Writes a write set with an empty value in the place of each value.
- * @param writes what was read from the write set, in its order. If the values lie in its memory, it is not read again.
+ * @param writes the writes that were read from the write set, in its order. If the values lie in its memory, it is not
+ * read again.
  * @throws `invalid_bcs`
  */
 export function writeWithoutValues(writeSet: Uint8Array, writer: ByteWriter, writes: readonly Write[] = []): void {

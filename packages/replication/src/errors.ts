@@ -23,7 +23,7 @@ export const rangeErrors = {
   }),
   ...declareErrors('version_gap', {
     gap: (before: string, next: string, expected: bigint, found: bigint) => [
-      `${next} begins with version ${found}, but ${before} ends with version ${expected - 1n}: fill what is between, ledger-state ingest BACKUP --range ${expected}-${found - 1n}`,
+      `${next} begins with version ${found}, but ${before} ends with version ${expected - 1n}: fill the gap with ledger-state ingest BACKUP --range ${expected}-${found - 1n}`,
       { expected, found },
     ],
   }),
@@ -66,7 +66,7 @@ export const sourceFailed = declareErrors('source_failed', {
     `${name} arrived damaged: the piece at byte ${offset} does not have the hash that the source announced`,
   /**
    * Error of a source that failed too often.
-   * @param attempts how often the source did not answer, which its field `answers` says as well
+   * @param attempts how often the source did not answer, also in the field `answers`
    */
   fetchFailed: (url: string, attempts: number, why: string) => [
     `${url} failed ${attempts} times; the last time: ${why}`,

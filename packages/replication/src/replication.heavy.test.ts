@@ -231,7 +231,7 @@ describe('a replica', () => {
     expect(slice.ledger).toEqual(source.ledger)
   })
 
-  it('of a part of its source takes that out of a snapshot, and computes the hash of everything from there on', async () => {
+  it('of a part of its source takes that part out of a snapshot, and computes the hash of everything since', async () => {
     await source.prune(12n)
     await openFeedAnew()
     const slice = await openSlicedReplica('slice')
@@ -257,7 +257,7 @@ describe('a replica', () => {
   })
 
   it.each(['versions', 'a state'])(
-    'of a part of its source that began with %s from elsewhere compares the hash of everything since the first version at which it has that',
+    'of a part of its source that began with %s from elsewhere compares the hash of everything since the first version with a known hash',
     async (base) => {
       const slice = openStateEngine({ path: join(folder, 'slice'), durability: 'none' })
       replicas.push(slice)
@@ -274,7 +274,7 @@ describe('a replica', () => {
       await following.stop()
       expect(decodeCommitMark(slice.mark).wholeHash).toEqual(decodeCommitMark(source.mark).writesHash)
       expect(told).toEqual([
-        expect.stringMatching(/^the slice did not begin with a snapshot of this source: .* from version \d+ on/),
+        expect.stringMatching(/^the slice did not begin with a snapshot of this source: .* since version \d+;/),
       ])
       await forgeOutside(slice)
       await expect(follow(slice).ended).rejects.toMatchObject({ code: 'ledger_fork' })
@@ -422,7 +422,7 @@ describe('a snapshot', () => {
     expect([201, 500, 'ended']).toContain(await asked)
   })
 
-  it('that was cut short is resumed where it stood', async () => {
+  it('that was cut short is resumed where it ended', async () => {
     const path = join(folder, 'replica')
     const stop = new AbortController()
     let first = 0

@@ -16,7 +16,7 @@ export const invalidArgumentErrors = declareErrors('invalid_argument', {
 
 export const storeMissing = declareErrors('store_missing', {
   notFound: (path: string) => `there is no ledger store in ${path}`,
-  /** Error of a data file that is not the one that was opened. `fate` is what happened to the file. */
+  /** Error of a data file that is not the one that was opened. `fate` says what happened to the file. */
   storeFileGone: (file: string, fate: 'removed' | 'replaced') => [
     `${file} was ${fate} while it was open; further writes would be lost`,
     { fate },
@@ -40,7 +40,7 @@ export const storeFailedErrors = declareErrors('store_failed', {
     {},
     cause,
   ],
-  /** Error of a process whose number a process of another container has, which has the same store open. */
+  /** Error of a process with the same number as a process of another container that has the store open. */
   processNumberTaken: (processId: number) => [
     `a process of another container or pid namespace has this store open and has the same process id, ${processId}, but LMDB identifies readers by process id: run both in one pid namespace (docker run --pid, shareProcessNamespace), or restart this process to get another id`,
     { processId },

@@ -10,14 +10,14 @@ import { openStateEngine, openStateEngineReader } from './open-state-engine.js'
 const folder = temporaryFolder()
 const INDEX = JSON.stringify(new URL('./index.ts', import.meta.url).href)
 
-/** Runs a program of ours in a shell, after a command. Returns what it printed, or the signal that ended it. */
+/** Runs a program of ours in a shell, after a command. Returns its output, or the signal that ended it. */
 function runAfter(command: string, program: string): string {
   const shell = `${command}; exec "$0" ${SOURCE_OPTIONS.join(' ')} --input-type=module -e "$1"`
   const { stdout, stderr, signal } = spawnSync('bash', ['-c', shell, process.execPath, program], { encoding: 'utf8' })
   return signal ?? (stdout.trim() || stderr)
 }
 
-describe.skipIf(process.platform !== 'linux')('a process with too little of what LMDB needs (Linux)', () => {
+describe.skipIf(process.platform !== 'linux')('a process with too few resources for LMDB (Linux)', () => {
   it.for([0, 1, 2, 3])('refuses to open a store with %d free file descriptors', async (free) => {
     await openStateEngine({ path: folder.path }).close()
     const said = runAfter(
@@ -77,7 +77,7 @@ describe.skipIf(process.platform !== 'linux')('a process with too little of what
 })
 
 describe.skipIf(process.platform !== 'linux')('a lock file that LMDB cannot open for writing (Linux)', () => {
-  /** Opens a store twice for reading and for writing, as another user, for whom files are what their modes say. */
+  /** Opens a store twice for reading and for writing, as another user, to whom the modes of files apply. */
   function openAs(path: string, userId: number): string {
     return runAfter(
       'true',

@@ -161,7 +161,7 @@ describe('openStateEngine', () => {
     for (const work of works) await expect(work).rejects.toEqual(closed)
   })
 
-  it.each(['full', 'ordered', 'none'] as const)('keeps what it committed with durability %s', async (durability) => {
+  it.each(['full', 'ordered', 'none'] as const)('keeps its commits with durability %s', async (durability) => {
     const engine = openStateEngine({ path: folder.path, durability })
     await engine.commit([record(0, [[bytes('k'), bytes('v')]], 0)], CHAIN)
     await engine.flush()

@@ -149,8 +149,8 @@ export interface LmdbEngineReader extends StateEngineReader {
 /** A store open for writing. A store has one writer at a time. */
 export interface StateEngine extends LmdbEngineReader, StateWriter {
   /**
-   * Resolves when all commits so far are on disk. It is needed only with a durability below `full`; with `none` it also merges
-   * full segments. After an error, the next call writes again what may be missing on disk.
+   * Resolves when all commits so far are on disk. It is needed only with a durability below `full`; with `none` it also
+   * merges full segments. After an error, the next call writes again everything that may be missing on disk.
    */
   flush(): Promise<void>
   /**
@@ -159,14 +159,14 @@ export interface StateEngine extends LmdbEngineReader, StateWriter {
    */
   merge(): Promise<void>
   /**
-   * Does what `merge` does, and makes one segment of all files. It takes as much room on the disk as these have.
-   * @throws `store_full` before it begins if there is not so much
+   * Merges like `merge`, and makes one segment of all files. It needs as much free disk space as these take.
+   * @throws `store_full` before it begins if there is less
    */
   compact(): Promise<void>
   /**
-   * Does what `merge` does, and rewrites all files without data that no version of the window sees: prunes drop whole files
-   * only. It takes as much room on the disk as the files have.
-   * @throws `store_full` before it begins if there is not so much
+   * Merges like `merge`, and rewrites all files without data that no version of the window sees: prunes drop whole
+   * files only. It needs as much free disk space as the files take.
+   * @throws `store_full` before it begins if there is less
    */
   reclaim(): Promise<void>
 }
@@ -298,7 +298,7 @@ interface WriterSetup {
   readonly isPart: boolean
 }
 
-/** Removes what a killed writer left of segment files. If damage in LMDB hides rows, all files stay. */
+/** Removes the remains of segment files that a killed writer left. If damage in LMDB hides rows, all files stay. */
 function removeLeftSegments(store: LmdbStore, record: LedgerRecord | undefined): void {
   const rows = listSegmentRows(store)
   try {
@@ -530,7 +530,7 @@ class LmdbEngine implements StateEngine {
     if (this.#closing) throw storeClosed()
   }
 
-  /** Runs a task of the writer. Its errors are those of the store. */
+  /** Runs a task of the writer. Its errors become errors of the store. */
   async #task<T>(work: (writer: StoreWriter) => Promise<T>): Promise<T> {
     const writer = this.#expectWriter()
     return await withSystemErrorsAsync(this.#store.path, () => work(writer))

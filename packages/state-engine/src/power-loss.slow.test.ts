@@ -1,6 +1,6 @@
-// Checks what a loss of power leaves: docs/storage.md, “After a crash”. What processes write and sync is recorded, and
-// stores are opened as the disk may hold them at any moment, with any part of what was not synced, in whole and in torn
-// sectors.
+// Checks the state after a loss of power: docs/storage.md, “After a crash”. The writes and syncs of processes are
+// recorded, and stores are opened as the disk may hold them at any moment, with any part of the unsynced data, in whole
+// and in torn sectors.
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { scaledRounds } from '@ledger-state/testing/test-scale'
 import { describe, expect, it } from 'vitest'

@@ -24,7 +24,7 @@ const RUN: RecordedRun = {
 const folder = temporaryFolder()
 
 describe('a trace', () => {
-  it('has what is written to a descriptor that another thread gets while it is being closed', () => {
+  it('has the writes to a descriptor that another thread gets while it is being closed', () => {
     const hex = (text: string) => `"${Buffer.from(text).toString('hex').replaceAll(/../g, '\\x$&')}"`
     const lines = [
       `1 openat(AT_FDCWD, ${hex('/store/before')}, O_WRONLY|O_CREAT, 0666) = 20`,

@@ -24,7 +24,7 @@ interface ReaderReport {
 
 // With small memtables there are many rotations, merges and bulk commits.
 it.each([50_000, 2_000_000, undefined])(
-  `two reader processes answer right beside a writer that merges and prunes, with a memtable of %s bytes (TEST_SEED=${SEED})`,
+  `two reader processes answer right while a writer merges and prunes, with a memtable of %s bytes (TEST_SEED=${SEED})`,
   async (memtableBytes) => {
     const random = createRandom(SEED)
     const engine = openStateEngine({ path: folder.path, durability: 'none', memtableBytes })
@@ -80,7 +80,7 @@ function branchVersion(version: bigint, branch: number): VersionWrites {
 }
 
 it.each([0, 200_000, undefined])(
-  `a reader process mixes no branches beside a writer that truncates, with a memtable of %s bytes (TEST_SEED=${SEED})`,
+  `a reader process mixes no branches while a writer truncates, with a memtable of %s bytes (TEST_SEED=${SEED})`,
   async (memtableBytes) => {
     const random = createRandom(SEED)
     const engine = openStateEngine({ path: folder.path, durability: 'none', memtableBytes })

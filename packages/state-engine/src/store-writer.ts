@@ -58,7 +58,7 @@ export class StoreWriter {
       obsolete: new ObsoleteSegments(store.path),
       reads,
       log,
-      // Reads of this engine see at once what was written.
+      // Reads of this engine see the writes at once.
       transactions: new StoreTransactions(store, () => reads.forgetSnapshot()),
       atFailpoint,
       isPart,
@@ -142,7 +142,7 @@ export class StoreWriter {
     this.#expectOpen()
   }
 
-  /** Writes all commits so far into files, and drops what no version of the window sees. Commits wait. */
+  /** Writes all commits so far into files, and drops data that no version of the window sees. Commits wait. */
   async reclaim(): Promise<void> {
     await this.#inTurn(async () => {
       await this.#commits.mergeAll()
@@ -192,7 +192,7 @@ export class StoreWriter {
       if (!record || isSameEnd(record.logEnd, end)) return
       await transactions.run(transactions.ofLog, () => putLogEnd(store, builder, end))
     } catch (error) {
-      // Nothing is lost: the store is like that of a killed writer.
+      // Nothing is lost: the store is like one after a killed writer.
       if (!isLedgerStateError(error)) throw error
     }
   }

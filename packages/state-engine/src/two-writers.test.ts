@@ -48,7 +48,7 @@ it(`writers that contend for one folder commit each version once, and none is lo
     const enough = acknowledged.length + count
     await eventually(
       () => failures.length > 0 || acknowledged.length >= enough,
-      () => `${enough} commits, of which there are ${acknowledged.length}`,
+      () => `${enough} commits, not only ${acknowledged.length}`,
     )
     expect(failures).toEqual([])
   }

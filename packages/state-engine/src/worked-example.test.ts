@@ -50,7 +50,7 @@ it('a store has the bytes that docs/storage.md shows', async () => {
   const payload = exampleLines().map((line) => /^([0-9a-f ]+?) {2}/.exec(line)?.[1]?.replaceAll(' ', '') ?? '')
   expect(payload.join('')).toContain(file.subarray(RECORD_HEADER_LENGTH).toString('hex'))
 
-  // A commit without versions that is merged at once merges the memtable as well.
+  // A commit without versions that is merged at once also merges the memtable.
   const merger = openStateEngine({ path, durability: 'none', memtableBytes: 0 })
   await merger.commit([{ version: 3n, writes: [] }], CHAIN)
   await merger.close()

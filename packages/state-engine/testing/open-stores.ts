@@ -1,7 +1,7 @@
 // Opens stores in a separate process, as a reader and as the writer, and prints the result of each as a line of JSON. A
 // signal may end a process that opens a damaged store, and must not end the tests. The first argument is the task for
-// an open store: `check`; `use`, which reads what `info` and `get` read, and commits; or `read`, which reads the
-// histories of all keys as a reader.
+// an open store: `check`; `use`, which reads like `info` and `get`, and commits; or `read`, which reads the histories
+// of all keys as a reader.
 import { isLedgerStateError } from '@ledger-state/core'
 import { type LmdbEngineReader, openStateEngine, openStateEngineReader } from '../src/index.js'
 import { KNOWN_CHAIN, knownKeys, knownVersion } from './known-ledger.js'

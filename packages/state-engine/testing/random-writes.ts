@@ -4,7 +4,7 @@ import type { Random } from '@ledger-state/testing/random'
 /** A write of a key: version, less the first, and value; null for a deletion. */
 export type ModelWrite = readonly [version: number, value: Uint8Array | null]
 
-/** Writes by key, those of a key in the order of versions: what a segment, or several together, must answer. */
+/** Writes by key, in the order of versions: the answers that one segment, or several together, must give. */
 export type Model = ReadonlyMap<string, { readonly key: Uint8Array; readonly writes: readonly ModelWrite[] }>
 
 export interface ModelOptions {

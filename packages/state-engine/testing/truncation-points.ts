@@ -1,6 +1,6 @@
 import type { Failpoint } from '../src/failpoints/failpoints.ts'
 
-/** Every failpoint of a truncation, in the order in which it reaches them. */
+/** Every failpoint of a truncation, in the order of its steps. */
 export const TRUNCATION_POINTS: readonly Failpoint[] = [
   'truncation: appended',
   'truncation: synced',

@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url'
 const workspace = fileURLToPath(new URL('../../..', import.meta.url))
 
 /**
- * Builds what changed, so that no build is missing or stale: a global set-up of vitest for apps whose tests run the
- * built program. It does nothing in a task of turbo: such a task depends on the build already, and a second build would
- * disturb other tests.
+ * Builds the changed packages, so that no build is missing or stale: a global set-up of vitest for apps whose tests run
+ * the built program. It does nothing in a task of turbo: such a task depends on the build already, and a second build
+ * would disturb other tests.
  */
 export function setup({ config: { root } }: { readonly config: { readonly root: string } }): void {
   if (process.env.TURBO_HASH !== undefined) return

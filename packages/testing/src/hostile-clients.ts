@@ -172,7 +172,7 @@ export function startHostileCrowd(options: HostileOptions): HostileClient {
   }
 }
 
-/** Attacks that take memory, time or connections, with requests of which no two are alike. */
+/** Attacks that take memory, time or connections, with requests that all differ. */
 const MIXTURE: readonly HostileAttack[] = [
   'items of distinct types of 7 KB',
   'batches of 100 distinct types, 700 KB',
@@ -243,7 +243,7 @@ function post(path: string, body: string): Buffer {
   return Buffer.from(head(path, body.length) + body)
 }
 
-/** Makes an attack of `parallel` connections, each of which sends its next request when the last one is answered. */
+/** Makes an attack of `parallel` connections. Each sends its next request when the last one is answered. */
 function sendingRequests(parallel: number, prepare: (random: Random) => () => Buffer): Attack {
   return ({ address, seed }, tally, stop) => {
     const next = prepare(createRandom(seed))

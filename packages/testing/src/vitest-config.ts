@@ -10,7 +10,7 @@ import { testScale } from './test-scale.ts'
 const SOURCE_CONDITION = '@ledger-state/source'
 const CONDITIONS = [SOURCE_CONDITION, 'node', 'default']
 const BROWSER_CONDITIONS = [SOURCE_CONDITION, 'browser', 'module', 'import', 'default']
-/** Condition that chooses the portable implementations, on Node as well. */
+/** Condition that chooses the portable implementations, even on Node. */
 const PORTABLE_CONDITION = '@ledger-state/portable'
 
 const FAST_TESTS = 'src/**/*.test.ts'
@@ -26,13 +26,13 @@ const HAS_BOTH_RUNS = process.env.TEST_SCALE !== undefined
 const MAY_HAVE_NONE = isSlowRun || HAS_BOTH_RUNS
 
 /**
- * Time limit of a test: longer than all of its patient waits together, each of which says what it waited for. A slow
- * test has many of them, and other packages' tests run at the same time.
+ * Time limit of a test: longer than all of its patient waits together. Each wait names the missing event. A slow test
+ * has many of them, and other packages' tests run at the same time.
  */
 const TIMEOUT_MS = isSlowRun ? 600_000 : 60_000
 
 /**
- * Files that run at the same time, also on two cores: fast tests spend half of their time waiting for sockets, files
+ * Files that run at the same time, even on two cores: fast tests spend half of their time waiting for sockets, files
  * and processes.
  */
 const FAST_WORKERS = 2

@@ -12,7 +12,7 @@ describe.skipIf(!hasSharedData)('parseTypeTag', () => {
     if (expected.ok) {
       expect(typeTagToText(parseTypeTag(input.text))).toBe(expected.canonical)
     } else if (input.context === 'asset_type_path') {
-      // A primitive type is refused as well in the place of a struct.
+      // A primitive type is also refused in the place of a struct.
       expect(() => {
         if (parseTypeTag(input.text).kind !== 'struct') throw new RangeError('no struct')
       }).toThrow()

@@ -10,8 +10,8 @@ export interface GroupMember<Name> {
 }
 
 /**
- * Visits the members of a stored resource group, in the order in which they are stored: the group is a BCS map from
- * struct tags to bytes. `readName` reads a struct tag, in the form by which the caller distinguishes members.
+ * Visits the members of a stored resource group, in stored order: the group is a BCS map from struct tags to bytes.
+ * `readName` reads a struct tag, in the form by which the caller distinguishes members.
  * @throws `invalid_bcs`
  */
 function visitGroupMembers<Name>(

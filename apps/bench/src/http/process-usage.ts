@@ -26,7 +26,7 @@ export interface MemoryWatch {
 
 const WATCH_INTERVAL_MS = 200
 
-/** Watches the memory of a process and its descendants, also of those that end meanwhile. */
+/** Watches the memory of a process and its descendants, including those that end during the watch. */
 export function watchMemory(pid: number): MemoryWatch {
   let peakBytes = 0
   let mostBytes = 0

@@ -7,8 +7,8 @@ const TABLE_ITEM = 1
 
 /**
  * Specification of a slice with one in `oneIn` of the accounts and tables that a source writes, in the order of their
- * first writes, and with the table that is written most often. That is the table of the supply, which a slice of a real
- * ledger has, too, because a resource of the framework holds its handle.
+ * first writes, and with the table that is written most often. The latter is the table of the supply. A slice of a real
+ * ledger has it too, because a resource of the framework holds its handle.
  */
 export async function sampleSlice(location: string, oneIn: number): Promise<SliceSpec> {
   const accounts = new Set<string>()

@@ -9,6 +9,6 @@ it('the comparison finds counts that grew or shrank, and not those that are a li
   expect(differenceOf(10_000, undefined)).toContain('nothing is recorded')
 })
 
-it('the recorded counts are those of this version of Node.js', () => {
+it('the counts were recorded with this version of Node.js', () => {
   expect(readRecordedCounts()).toMatchObject({ node: process.version, counts: { 'look-up': expect.any(Number) } })
 })

@@ -9,7 +9,10 @@ export interface RecordedCounts {
 }
 
 const FILE = fileURLToPath(new URL('../../instructions.json', import.meta.url))
-/** Difference that counts as none. Two runs of the same code differ by less than 1 %, those of look-ups in the table by 2 %. */
+/**
+ * Difference that counts as none. Two runs of the same code differ by less than 1 %, or by 2 % for look-ups in the
+ * table.
+ */
 const TOLERANCE = 0.04
 
 export function readRecordedCounts(): RecordedCounts {
@@ -22,7 +25,7 @@ export function writeRecordedCounts(recorded: RecordedCounts): void {
 
 /** Text about the difference between a count of an operation and the recorded one; undefined if there is none. */
 export function differenceOf(count: number, recorded: number | undefined): string | undefined {
-  if (recorded === undefined) return `${format(count)} instructions, of which nothing is recorded`
+  if (recorded === undefined) return `${format(count)} instructions, without a recorded count`
   const ratio = count / recorded
   if (Math.abs(ratio - 1) <= TOLERANCE) return undefined
   return `${format(count)} instructions, ${ratio.toFixed(3)} times the recorded ${format(recorded)}`

@@ -43,7 +43,7 @@ export function formatNumber(value: number, unit = ''): string {
   return unit === '' ? text : `${text} ${unit}`
 }
 
-/** Measures grouped by table (`SUITE: TITLE`), in the order in which they were recorded. */
+/** Measures grouped by table (`SUITE: TITLE`), in the order of their records. */
 export function byTitle(measures: readonly Measure[]): Map<string, Measure[]> {
   const titles = new Map<string, Measure[]>()
   for (const measure of measures) {

@@ -10,7 +10,7 @@ export interface Theme {
   readonly grid: string
   /** The ground of our rows in tables. */
   readonly ours: string
-  /** Ours first. Colour-blind readers can tell them apart, also by the shapes of the points. */
+  /** Ours first. Colour-blind readers can tell them apart, by the shapes of the points too. */
   readonly colours: readonly string[]
 }
 

@@ -32,7 +32,7 @@ Options:
   --scale SCALE    tiny (takes seconds, its figures mean nothing), small (default), medium or large
   --out DIR        writes result.json, report.html and each plot to DIR
   --report FILE    measures nothing: writes the report of FILE, a result.json, to --out
-  --compare FILE   prints what changed since the run that wrote FILE, a result.json
+  --compare FILE   prints the changes since the run that wrote FILE, a result.json
   --keys N         lookup: measures stores of N keys instead of those of the scale
   --peers LIST     lookup: measures only these peers next to the engine and bare lmdb; LIST is empty or some of
                    ${PEER_NAMES.join(',')}. At many keys the disk may not hold all of them.
@@ -40,7 +40,7 @@ Options:
                    (--list prints their size)
   --minutes N      hostile: all kinds of clients at the same time for N minutes, with figures of each minute, instead of
                    one kind after the other
-  --seed N         lookup and commit: seed of what is written and asked (default 1)
+  --seed N         lookup and commit: seed of the writes and the questions (default 1)
   --source DIR     ingest: the backup to ingest (default ../shared/data/backup)
   --store URL      distributed: measures on the server of this empty database, instead of those that it starts
   --hash-salt SALT ingest: see ledger-state ingest --help

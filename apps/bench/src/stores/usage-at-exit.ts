@@ -1,4 +1,4 @@
-// Loaded before a program: writes what its process used to the pipe 3 when it ends.
+// Loaded before a program: writes the resource usage of its process to pipe 3 when it ends.
 import { writeSync } from 'node:fs'
 import { isMainThread } from 'node:worker_threads'
 

@@ -14,7 +14,7 @@ import { pruneSuite } from './prune.ts'
 import { transactionsSuite } from './transactions.ts'
 import { viewsSuite } from './views.ts'
 
-/** All suites, in the order in which they run. */
+/** All suites, in the order of their runs. */
 export const SUITES: readonly Suite[] = [
   lookupSuite,
   commitSuite,

@@ -119,7 +119,7 @@ async function measureProofs(
   folder: string,
   at: { readonly keys: number; readonly writes: number },
 ): Promise<void> {
-  run.step('keeping what proofs at ends of blocks need')
+  run.step('keeping the data for proofs at ends of blocks')
   const { latestVersion: target } = engine.ledger!
   rmSync(folder, { recursive: true, force: true })
   const proofBytes = Number.MAX_SAFE_INTEGER

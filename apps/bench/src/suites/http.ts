@@ -71,8 +71,8 @@ async function measureBesideConstants(run: BenchRun, one: RequestCase, ours: Ser
   const fastify = await startConstantServer('fastify', constant)
   const nodeHttp = await startConstantServer('node:http', constant)
   try {
-    // Our server got a request with other headers than the measured ones, which makes these up to 4 % more expensive;
-    // so the others get one, too.
+    // Our server has received a request with other headers, which makes the measured ones up to 4 % more expensive. The
+    // other servers get one, too.
     for (const { port } of [fastify, nodeHttp]) await sampleAnswer(port, one.makeRequest)
     await measureCase(run, one, [
       { subject: 'ours', role: 'ours', server: ours },

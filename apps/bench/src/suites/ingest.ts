@@ -55,7 +55,7 @@ const MINUTES: Readonly<Record<Scale, number>> = { tiny: 1, small: 10, medium: 2
 export const ingestSuite: Suite = {
   name: 'ingest',
   summary:
-    'ingesting a backup with and without proofs and the index of holdings, compared with reading its files and bare lmdb puts of its writes; versions like those of mainnet from a backup, from a bucket behind links and from a node, and what they take on disk; a slice of them beside the whole',
+    'ingesting a backup with and without proofs and the index of holdings, compared with reading its files and bare lmdb puts of its writes; versions like those of mainnet from a backup, from a bucket behind links and from a node, and their size on disk; a slice of them compared with the whole',
   estimate: (scale) => ({ minutes: MINUTES[scale], memoryBytes: scale === 'large' ? 4e9 : 2e9, diskBytes: 2e9 }),
   charts: [
     {
@@ -154,8 +154,8 @@ async function measureMainnetLike(run: BenchRun): Promise<void> {
 }
 
 /**
- * Measures a slice, and a bucket behind links, compared with everything from a folder. It takes more versions, as a
- * link costs most at first, and a store costs most once it has many keys.
+ * Measures a slice, and a bucket behind links, compared with everything from a folder. It takes more versions, because
+ * a link costs most at first, and a store once it has many keys.
  */
 async function measureLongLedger(run: BenchRun): Promise<void> {
   const versions = run.byScale({ tiny: 300, small: 60_000, medium: 300_000, large: 600_000 })

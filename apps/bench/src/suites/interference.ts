@@ -34,7 +34,8 @@ export const interferenceSuite: Suite = {
       title: 'Latency of requests while a writer commits',
       metric: ['p50', 'p99'],
       x: 'metric',
-      caption: 'GET balance at 1,000 requests a second, in rounds by turns; writer, server and load share the cores.',
+      caption:
+        'GET balance at 1,000 requests a second, in alternating rounds; writer, server and load share the cores.',
     },
     {
       title: 'Size of the store',

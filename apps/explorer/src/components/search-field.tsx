@@ -56,7 +56,7 @@ export function SearchField() {
         />
         {text.trim() !== '' && (
           <div class="targets">
-            <div id="targets" role="listbox" aria-label="What this opens" tabIndex={-1}>
+            <div id="targets" role="listbox" aria-label="Search results" tabIndex={-1}>
               {targets.map((target, place) => (
                 <div
                   key={`${place} ${target.label}`}

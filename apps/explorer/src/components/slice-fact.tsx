@@ -8,7 +8,7 @@ export function SliceFact({ asked }: { readonly asked: NonNullable<Slice['asked'
   return (
     <div>
       <dt>Keeps</dt>
-      <dd title={types.join(', ')}>a slice: what belongs to {parts.filter((part) => part !== '').join(', ')}</dd>
+      <dd title={types.join(', ')}>a slice: the data of {parts.filter((part) => part !== '').join(', ')}</dd>
     </div>
   )
 }

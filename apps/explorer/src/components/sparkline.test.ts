@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { stepsToPath } from './sparkline.tsx'
 
-it('a sparkline draws steps from the left to the right, and nothing if the value stands still', () => {
+it('a sparkline draws steps from the left to the right, and nothing if the value stays the same', () => {
   const points = [5, 5, 7, 7, 5].map((y, x) => ({ x, y }))
   expect(stepsToPath(points)).toBe('M0 96H50V4H100V96')
   expect(stepsToPath([0, 1].map((x) => ({ x, y: 3 })))).toBe('M0 50H100')

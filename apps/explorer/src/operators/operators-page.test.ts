@@ -72,6 +72,6 @@ it('says why the node is not ready, and that one sample makes no curve', async (
 it('says that the node does not answer', async () => {
   answer = () => new Response('', { status: 503 })
   await shows('The node does not answer; asking again', 'curl')
-  expect(place.textContent).not.toContain('Below is what it said last.')
+  expect(place.textContent).not.toContain('Below is its last answer.')
   expect(rows()).toEqual([])
 })

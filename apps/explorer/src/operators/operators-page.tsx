@@ -44,7 +44,7 @@ export function OperatorsPage() {
       {isLost && (
         <section class="notice" role="alert">
           <h2>The node does not answer; asking again</h2>
-          {history && <p>Below is what it said last.</p>}
+          {history && <p>Below is its last answer.</p>}
         </section>
       )}
       {!history && !isLost && (

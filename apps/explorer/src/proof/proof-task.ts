@@ -6,7 +6,7 @@ export interface CallQuestion {
   readonly call: ViewQuestion
 }
 
-/** What the page verifies. */
+/** A question whose answer the page verifies. */
 export type ProvableQuestion = ReadQuestion | CallQuestion
 
 /** An answer with its proof, and the trust to verify it against. */

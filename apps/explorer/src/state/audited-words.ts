@@ -4,7 +4,7 @@ import { groupDigits } from './amount.ts'
 /** Hex digits of a waypoint that are shown. */
 const SHOWN_DIGITS = 4
 
-/** What the node audited, in the words of `ledger-state info`; undefined if it audited nothing. */
+/** The audited versions of the node, in the words of `ledger-state info`; undefined if it audited nothing. */
 export function auditedWords(trust: Trust): string | undefined {
   const { audited_version: version, audited_from_version: from, audit_findings: findings } = trust
   if (version === null) return undefined

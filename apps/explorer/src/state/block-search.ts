@@ -36,7 +36,7 @@ export interface BlockSearch {
 
 export interface ComparedTables {
   readonly count: number
-  /** Number of tables of which only the first items were compared. */
+  /** Number of tables with only their first items compared. */
   readonly inPart: number
 }
 
@@ -60,7 +60,7 @@ export const MOST_ITEMS = 100
 
 /**
  * A search for the changes of a block: in the framework, then in accounts, then in objects, a step at a time. A step
- * that fails leaves what it did not compare to the next one.
+ * that fails leaves the rest of its work to the next one.
  */
 export class BlockChangesSearch {
   readonly #range: Range

@@ -151,7 +151,7 @@ describe('a ledger that is larger than a search', () => {
     for (const text of ['zebra', 'ean']) {
       const { missing } = await findTargets(text, context, new AbortController().signal)
       expect(missing.join()).toMatch(
-        /The search looked at \d+ % of all addresses, from 0x0 on; more names may be at the others\./,
+        /The search looked at \d+ % of all addresses, starting at 0x0; more names may be at the others\./,
       )
     }
   })

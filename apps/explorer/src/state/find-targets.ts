@@ -198,7 +198,7 @@ async function findPart(part: string, context: SearchContext, none: Found, signa
   return { ...(targets.length > 0 ? { targets, missing: [] } : none), limits }
 }
 
-/** The first targets of each kind, and what they leave out. */
+/** The first targets of each kind, and a note of the omitted ones. */
 function firstOf(
   kinds: Readonly<Record<string, readonly Target[]>>,
   { part, cut, hasFailed }: NamesExtent,
@@ -210,7 +210,7 @@ function firstOf(
   if (hasFailed) limits.push('The node did not answer the whole search, so something may be missing.')
   else if (part < 1) {
     limits.push(
-      `The search looked at ${toPercent(part)} of all addresses, from 0x0 on; more names may be at the others.`,
+      `The search looked at ${toPercent(part)} of all addresses, starting at 0x0; more names may be at the others.`,
     )
   }
   if (cut.length > 0) limits.push(`This ledger has more ${cut.join(' and ')} than the search looks at.`)

@@ -75,7 +75,7 @@ const WIDTH = 8
 /**
  * Loads names of assets, collections and tokens from searches for their facts, addresses of accounts in the same way,
  * and modules and types of resources at the publishers that these searches find. Each request is bounded by the node,
- * and their number by the limits above; the extent says what is beyond them.
+ * and their number by the limits above; the extent names the parts beyond them.
  * @throws only if it was aborted
  */
 export async function loadLedgerNames(place: Place, signal: AbortSignal): Promise<LedgerNames> {

@@ -8,7 +8,7 @@ export interface AssetTotal {
   readonly stores: readonly Holding[]
 }
 
-/** Adds up the stores of an account, asset by asset, in the order in which the assets first appear. */
+/** Adds up the stores of an account, asset by asset, in order of first appearance. */
 export function totalsOf(holdings: readonly Holding[]): readonly AssetTotal[] {
   const stores = new Map<string, Holding[]>()
   for (const holding of holdings) {

@@ -19,7 +19,7 @@ export interface Searched<T> {
 }
 
 /**
- * Uses of a type, from some pages of its listing, each of which looks at 1,000 state keys.
+ * Uses of a type, from some pages of its listing. Each page looks at 1,000 state keys.
  * @throws only if it was aborted
  */
 export async function searchUses(

@@ -4,7 +4,7 @@ import { keepFresh } from './keep-fresh.ts'
 
 /**
  * The answer to a request; undefined until it has come. It is asked for again after the ledger grew, and the last
- * answer is kept meanwhile.
+ * answer is kept until then.
  */
 export function useAnswer<T>(request: ApiRequest | undefined): Result<T> | undefined {
   return useAsked(request, ask<T>)

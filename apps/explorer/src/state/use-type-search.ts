@@ -100,7 +100,7 @@ async function loadPage(
 
 /**
  * Waits.
- * @throws if it was stopped meanwhile
+ * @throws if it was stopped before it ended
  */
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

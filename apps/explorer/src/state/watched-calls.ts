@@ -11,7 +11,7 @@ export interface WatchedCall {
 const STORAGE_KEY = 'watched-calls'
 const MOST = 50
 
-/** Watched calls in the order in which they were added. This browser keeps them. */
+/** Watched calls, the oldest first. This browser keeps them. */
 export const watchedCalls = signal<readonly WatchedCall[]>(parseWatchedCalls(readStored(STORAGE_KEY)))
 
 /** Reads the calls that this or an earlier version of the page stored, and leaves out anything else. */

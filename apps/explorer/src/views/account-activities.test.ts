@@ -5,7 +5,7 @@ import { ALICE, BEAN, coinStore, createPageEngine, LATEST } from '../../testing/
 const page = checkView({
   path: `/account/${ALICE}/activities`,
   shows: ['Changes of its holdings', 'Bean', /\+1\s000 BEAN/, /then 9\s000/, '+25 TEA', '2025-01-01 00:00:32 UTC'],
-  absent: { '/account/0xdead/activities': 'What it holds did not change in the window of this node.' },
+  absent: { '/account/0xdead/activities': 'Its holdings did not change in the window of this node.' },
 })
 
 it('ends at the state of the page', async () => {

@@ -15,7 +15,7 @@ import { usePages } from '../state/use-pages.ts'
 const PAGE = 100
 const ROW_HEIGHT = 64
 
-/** Each change of what an account holds, the newest first, up to the state of the page. */
+/** Each change of the holdings of an account, the newest first, up to the state of the page. */
 export function AccountActivities({ address }: { readonly address: string }) {
   const { at } = route.value
   const path = `/accounts/${encodeURIComponent(address)}/activities`
@@ -40,7 +40,7 @@ export function AccountActivities({ address }: { readonly address: string }) {
         row={(index) => <ActivityRow address={address} activity={activities[index]!} />}
       />
       {!pages.isLoading && !pages.failure && activities.length === 0 && !pages.more && (
-        <p class="empty">What it holds did not change in the window of this node.</p>
+        <p class="empty">Its holdings did not change in the window of this node.</p>
       )}
       {!pages.isComplete && <p class="hint">Changes before the window are unknown.</p>}
       <MoreButton pages={pages} />

@@ -4,7 +4,7 @@ import { ALICE, MALLORY } from '../../testing/page-ledger.ts'
 
 const page = checkView({
   path: `/account/${ALICE}`,
-  // 900,000 of the smallest unit, of which 100 are one bean.
+  // 900,000 of the smallest unit; 100 of them are one bean.
   shows: ['BEAN', /9\s000/],
   absent: { '/account/0xcafe': 'It holds no coins and no fungible assets at this version.' },
   pruned: `/account/${ALICE}?at=1`,

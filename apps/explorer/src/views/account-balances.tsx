@@ -134,8 +134,8 @@ function BalanceSparkline({ address, asset }: { readonly address: string; readon
 function HoldingsUnproven({ address }: { readonly address: string }) {
   return (
     <NotProven>
-      Balances are not proven: the node adds up what several values hold. What is stored at this address is, value by
-      value, under <Link view={{ name: 'account', address, tab: 'resources' }}>Resources</Link>.
+      Balances are not proven: the node adds up amounts from several values. The values stored at this address are
+      proven one by one under <Link view={{ name: 'account', address, tab: 'resources' }}>Resources</Link>.
     </NotProven>
   )
 }

@@ -45,8 +45,8 @@ function ChangesTo({ address, at, latest, oldest }: ChangesToProps) {
     <section aria-label="Changes">
       <ForPrograms requests={[request]} />
       <NotProven>
-        Changes are not proven: a proof is of the state at one version. What is stored at this address is, value by
-        value, under <Link view={{ name: 'account', address, tab: 'resources' }}>Resources</Link>.
+        Changes are not proven: a proof is of the state at one version. The values stored at this address are proven one
+        by one under <Link view={{ name: 'account', address, tab: 'resources' }}>Resources</Link>.
       </NotProven>
       <form
         class="inline"
@@ -65,7 +65,7 @@ function ChangesTo({ address, at, latest, oldest }: ChangesToProps) {
         </button>
       </form>
       <LongList
-        label="What changed"
+        label="Changes"
         count={pages.items.length}
         rowHeight={ROW_HEIGHT}
         onEnd={pages.more}

@@ -33,7 +33,7 @@ export function AccountResources({ address }: { readonly address: string }) {
           type="text"
           class="filter"
           aria-label="Filter by type"
-          placeholder={pages.more ? 'Filter what is loaded by type' : 'Filter by type'}
+          placeholder={pages.more ? 'Filter the loaded resources by type' : 'Filter by type'}
           value={filter}
           onInput={(event) => setFilter(event.currentTarget.value)}
         />

@@ -28,7 +28,7 @@ interface BalanceViewProps {
   readonly curve: CurveView
 }
 
-/** Most changes of a curve, some two for each pixel. */
+/** Most changes of a curve, about two for each pixel. */
 const POINTS = 4_000
 const PAGE = 1_000
 const ROW_HEIGHT = 56
@@ -66,8 +66,8 @@ export function BalanceView({ address, asset, curve }: BalanceViewProps) {
         </p>
       )}
       <NotProven>
-        A balance and its history are not proven: the node adds up what several values hold, and a proof is of the state
-        at one version.
+        A balance and its history are not proven: the node adds up amounts from several values, and a proof is of the
+        state at one version.
       </NotProven>
       {/* Drawn once the decimals are known, which change the width of each amount. */}
       {answer && (

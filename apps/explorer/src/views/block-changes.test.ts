@@ -6,7 +6,7 @@ const page = openedPage()
 
 it('shows the accounts and the tables that a block changed, with the values before and after', async () => {
   await page().goTo('/block/5')
-  await page().shows('What it changed', 'account 0xa11ce', 'coin.value', '500000 → 600000', 'Compared: 3 addresses')
+  await page().shows('Changed values', 'account 0xa11ce', 'coin.value', '500000 → 600000', 'Compared: 3 addresses')
   await page().shows('account 0xcafe', '104 → 105', '1 changed item', 'a cup → a saucer')
   expect(page().text).not.toContain('a teapot')
 })
@@ -23,7 +23,7 @@ it('says that the state before the oldest block is not kept', async () => {
   await page().shows('The state before this block is no longer kept')
 })
 
-it('says that the node fails while it compares, and compares later what it could not', async () => {
+it('says that the node fails while it compares, and compares the rest later', async () => {
   await page().goTo('/block/5')
   await page().shows('Compared: 3 addresses, 1 table.', 'the framework, holders of tables')
   page().answers('failed')

@@ -24,7 +24,7 @@ export function BlockChanges({ block }: { readonly block: Block }) {
   const oldest = newest.value?.oldestVersion
   if (before < 0n) return <p class="empty">Everything in the first block is new: look at the state after it.</p>
   if (oldest !== undefined && before < BigInt(oldest)) {
-    return <p class="empty">The state before this block is no longer kept, so what it changed is not known.</p>
+    return <p class="empty">The state before this block is no longer kept, so its changes are unknown.</p>
   }
   return <ComparedAccounts key={block.block_height} before={String(before)} after={block.last_version} />
 }
@@ -44,8 +44,8 @@ function ComparedAccounts({ before, after }: Range) {
   if (!search) return null
   const { accounts, tables, isRunning, isEnded, failure } = search
   return (
-    <section aria-label="What it changed" aria-busy={isRunning}>
-      <h2>What it changed</h2>
+    <section aria-label="Changed values" aria-busy={isRunning}>
+      <h2>Changed values</h2>
       <p class="hint">
         This node keeps no whole transactions, so the page compares the state before and after the block.
       </p>
@@ -75,7 +75,7 @@ function progressText({ compared, comparedTables, isRunning }: BlockSearch): str
   return `Compared: ${counts}${isRunning ? '…' : '.'}`
 }
 
-/** What was compared, and what not. */
+/** The compared part of the state, and the rest. */
 function scopeText({ accounts, comparedTables: { count, inPart }, isEnded, failure }: BlockSearch): string {
   const sentences = [
     isEnded

@@ -49,7 +49,7 @@ export function HomeView() {
             types and functions of {FRAMEWORK}
           </Tile>
           <Tile view={{ name: 'account', address: FRAMEWORK, tab: 'resources' }} title="The framework's resources">
-            what the chain keeps of itself
+            the chain's own data
           </Tile>
           <Tile view={{ name: 'block', by: 'version', number: head.version }} title="The newest block">
             height {groupDigits(head.height)}

@@ -28,7 +28,7 @@ function ingestChain(...options: string[]): string {
 }
 
 describe('check --all-roots', () => {
-  it('says up to which version every root is that of the ledger, and so does info', () => {
+  it('says up to which version every root matches the ledger, as does info', () => {
     const waypoint = ingestChain('--to', '40')
     const info = () => JSON.parse(bed.run('info', '--json', ...store).stdout)
     expect(info()).toMatchObject({ audited_version: null, audit_findings: null })
@@ -69,7 +69,7 @@ describe('check --all-roots', () => {
       expect(audited(name).audit_findings).toBe(0)
       const [of, copied] = ['store', name].map((one) => readAuditRecord(auditFolder(bed.at(one)))!)
       expect(copied).toEqual(of)
-      // Both go on by themselves, from what is audited already.
+      // Both continue by themselves, after the versions that are audited already.
       const before = JSON.parse(readFileSync(bed.at(`${name}/audit/audit.json`), 'utf8').split('\n')[0]!)
       expect(bed.ingest('backup', name)).toMatchObject({ status: 0 })
       expect(bed.run(...check, '--data-dir', name)).toMatchObject({ status: 0 })

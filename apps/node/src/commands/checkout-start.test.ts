@@ -10,7 +10,7 @@ import { expect, it } from 'vitest'
 
 const SCRIPT = fileURLToPath(new URL('../../../../scripts/ledger-state.mjs', import.meta.url))
 
-it('a first start says from its beginning what it builds, and a later one is silent', async () => {
+it('a first start says at once what it builds, and a later one is silent', async () => {
   const root = mkdtempSync(join(tmpdir(), 'checkout-'))
   for (const name of ['scripts', 'bin', 'apps/node/dist', 'apps/explorer/dist']) {
     mkdirSync(join(root, name), { recursive: true })

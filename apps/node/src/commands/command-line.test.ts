@@ -189,7 +189,7 @@ describe('the command line', () => {
     [['serve', '--data-dir', 'absent', '--retain', '9'], /no ledger store in absent/],
   ]
   it.each(failing.slice(0, isSlowRun ? undefined : 2))(
-    'answers %j with what failed and status 1, and makes no folder',
+    'answers %j with the failure and status 1, and makes no folder',
     (words, message) => {
       const { status, stderr } = bed.run(...words)
       expect([status, stderr]).toEqual([1, expect.stringMatching(message)])

@@ -1,5 +1,5 @@
 // Every command in a block `sh` of a page can be given as printed in a checkout: its program is there, and its words
-// are those of a command of ours. `check-readme` and other tests run those that need nothing but a checkout.
+// belong to a command of ours. `check-readme` and other tests run those that need nothing but a checkout.
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-// Places that are no plain files: links are followed, and pipes and devices are written to and stay what they are.
+// Targets that are no plain files: links are followed, and pipes and devices are written to and stay in place.
 import { spawnSync } from 'node:child_process'
 import {
   chmodSync,

@@ -1,4 +1,4 @@
-// The commands of docs/holdings.md print what it says, on the demonstration ledger as `start` ingests it.
+// The commands of docs/holdings.md print the output on that page, on the demonstration ledger as `start` ingests it.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { ingestSource } from '@ledger-state/ingest'

@@ -244,7 +244,7 @@ function transactionsFact(since: bigint | undefined) {
 
 function transactionsRow({ oldestVersion }: LedgerSummary, since: bigint | undefined): readonly [string, string] {
   if (since === undefined) return ['transactions', 'not kept']
-  return ['transactions', since <= oldestVersion ? 'kept' : `kept from version ${since} on`]
+  return ['transactions', since <= oldestVersion ? 'kept' : `kept since version ${since}`]
 }
 
 function trustFacts({ signed, contradicted }: CommitMark) {

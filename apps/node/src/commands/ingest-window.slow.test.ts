@@ -1,4 +1,4 @@
-// Windows of a backup in a bucket, ingested by the real program: what is fetched, what is refused, and what is left
+// Windows of a backup in a bucket, ingested by the real program: files that are fetched, refusals, and the remains
 // after a kill.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -48,7 +48,7 @@ export const ingestCommand: Command = {
 SIGTERM stops ends at the end of a block, with exit status 130 or 143; with --follow, with 0.
 A genesis of mainnet, testnet or devnet is verified by its known waypoint; the genesis of another network only by --waypoint.
 From a waypoint the ingest verifies the validators of each epoch, then their signatures in backups and state snapshots; the
-backup must have its epoch_ending_* folders. These folders alone show how far validators signed the versions of a store from a
+backup must have its epoch_ending_* folders. Only these folders show how far validators signed the versions of a store from a
 node.`,
   arguments: [
     {

@@ -1,5 +1,5 @@
-// The commands of docs/recipes.md print what it says: on the demonstration ledger, and on a ledger with a delegation pool
-// and a name service, whose code is ours.
+// The commands of docs/recipes.md print the output on that page: on the demonstration ledger, and on a ledger with a
+// delegation pool and a name service, whose code is ours.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { ByteWriter, parseAddress, type Write } from '@ledger-state/core'

@@ -22,7 +22,7 @@ it('ranges of a backup are filled by several commands, joined, and verified by t
   const gap = await bed.run('segments', 'join', 'a', 'c', '--into', 'out')
   expect(gap).toMatchObject({
     status: 1,
-    stderr: expect.stringMatching(/c begins with version .* fill what is between/),
+    stderr: expect.stringMatching(/c begins with version .* fill the gap/),
   })
   expect(existsSync(bed.at('out'))).toBe(false)
   const joined = await bed.run('segments', 'join', 'c', 'a', 'b', '--into', 'out')
@@ -37,7 +37,7 @@ it('ranges of a backup are filled by several commands, joined, and verified by t
   })
   const checked = await bed.run('check', '--state-root', '--data-dir', 'out')
   expect(checked).toMatchObject({ status: 0, stdout: expect.stringMatching(/as the ledger says/) })
-  // The ends of the ranges are audited like all other versions, from the first on.
+  // The ends of the ranges are audited like all other versions, starting with the first.
   const audited = await bed.run('check', '--all-roots', '--data-dir', 'out')
   expect(audited).toMatchObject({
     status: 0,

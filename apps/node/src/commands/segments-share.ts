@@ -22,8 +22,8 @@ export const segmentsPushCommand: Command = {
   name: 'segments push',
   goesOn: true,
   summary: 'Puts the segment files of a store into a folder or bucket that others fetch from, with a manifest.',
-  details: `The store may be served and written meanwhile. On the same disk the files are links: nobody may change them in place. Run it again
-to add what is new; the manifest, segments.json, is replaced last. Serve the folder with any web server. For a bucket, the account
+  details: `The store may be served and written during the push. On the same disk the files are links: nobody may change them in place. Run it again
+to add new files; the manifest, segments.json, is replaced last. Serve the folder with any web server. For a bucket, the account
 of the environment must be allowed to write.`,
   arguments: [{ name: 'TARGET', description: 'folder, or bucket (s3://BUCKET/PREFIX, gs://BUCKET/PREFIX), to share' }],
   options: [settings.dataDir],
@@ -57,8 +57,8 @@ export const segmentsFetchCommand: Command = {
   goesOn: true,
   summary: 'Fetches the segment files that a manifest names, verifies them, and makes a store of them.',
   details: `Each file must have the length and the SHA-256 of the manifest. Then every block is compared with its checksum, and each file with
-what the manifest says of it; only then does the store get its name. The same command resumes one that was cut short. This shows
-that the files are those of the manifest, not that they are the ledger: check --state-root and trust check show that.`,
+its entry in the manifest; only then does the store get its name. The same command resumes one that was cut short. This shows
+that the files match the manifest, not that they match the ledger: check --state-root and trust check show that.`,
   arguments: [SOURCE],
   options: [settings.dataDir, ...remoteOptions],
   required: [settings.dataDir],
@@ -83,7 +83,7 @@ that the files are those of the manifest, not that they are the ledger: check --
 export const segmentsVerifyCommand: Command = {
   name: 'segments verify',
   summary: 'Reads all segment files that a manifest names, and compares their lengths and hashes with it.',
-  details: `It keeps nothing. Each file is read whole, also from a server or a bucket. segments fetch also looks into the files.`,
+  details: `It keeps nothing. Each file is read whole, even from a server or a bucket. segments fetch also looks into the files.`,
   arguments: [SOURCE],
   options: remoteOptions,
   examples: ['ledger-state segments verify shared/mainnet'],

@@ -19,7 +19,7 @@ import { listenForStop } from '../terminal/stop-signal.js'
 
 const compactOption = switchOption(
   'compact',
-  'leave out what no version of the window needs: smaller, and takes longer',
+  'leave out data that no version of the window needs: smaller, and takes longer',
 )
 
 const LOOK_INTERVAL_MS = 100

@@ -19,7 +19,7 @@ export interface Command {
   /** Options, out of `options`, that must be given. */
   readonly required?: readonly Option<unknown>[]
   readonly examples: readonly string[]
-  /** Whether it goes on when nobody reads its output, because its work is elsewhere, such as in a store. */
+  /** Whether it continues when nobody reads its output, because its work is elsewhere, such as in a store. */
   readonly goesOn?: true
   run(input: CommandInput): Promise<void>
 }

@@ -1,4 +1,4 @@
-// Runs what the page shows to programs: curl, both versions of the ts-sdk, and the commands for a store.
+// Runs the lines that the page shows for programs: curl, both versions of the ts-sdk, and the commands for a store.
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'

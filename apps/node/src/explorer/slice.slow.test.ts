@@ -22,7 +22,7 @@ describe('the home of a store that keeps a slice', () => {
   it('states its specification, its members, and the excluded data', async () => {
     const page = await bed.browser.newPage({ viewport: { width: 360, height: 740 }, locale: 'en-US' })
     await page.goto(address)
-    await page.getByText('a slice: what belongs to 1 account, 1 type').waitFor()
+    await page.getByText('a slice: the data of 1 account, 1 type').waitFor()
     await page.getByText('Outside: other accounts, objects and tables').waitFor()
     await page.getByText(/Left out so far: [1-9][\d\s]* writes \([1-9][\d\s]* bytes\) of transactions\./).waitFor()
     const members = page.getByRole('region', { name: 'Members of the slice' })

@@ -95,7 +95,7 @@ describe('the history of a view function', () => {
     const page = await context.newPage()
     for (const call of ['main::value?arguments=%5B%220xa1%22%5D', 'main::parity_of_time?arguments=%5B%5D']) {
       await page.goto(`${address}/view/0x42::${call}`)
-      // The form moves what is below it when it appears, also between the two halves of a click.
+      // When the form appears, it moves everything below it, even between the two halves of a click.
       await page.getByRole('form', { name: 'Call' }).waitFor()
       await page.getByRole('button', { name: 'Watch', exact: true }).click()
       await page.getByRole('button', { name: 'Watched', exact: true }).waitFor()

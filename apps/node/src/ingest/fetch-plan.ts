@@ -11,7 +11,7 @@ const COPIES_BYTES = 512 * 2 ** 20
 interface Planned {
   readonly plan: FetchPlan
   readonly forecast: Forecast
-  /** Bytes by which the store grows, with copies meanwhile. */
+  /** Bytes by which the store grows, including temporary copies. */
   readonly neededBytes: number
   /** Free bytes in the folder of the store; undefined if no folder is named. */
   readonly freeBytes: number | undefined

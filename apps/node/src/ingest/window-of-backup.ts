@@ -5,7 +5,7 @@ import { openStateEngineReader, STORE_FILE } from '@ledger-state/state-engine'
 import type { StorePlace } from '../stores/store-place.js'
 import { expectSpace, planIngest, planText } from './fetch-plan.js'
 
-/** Folder next to a store in which sources keep metadata, and copies of chunks meanwhile. */
+/** Folder next to a store in which sources keep metadata, and temporary copies of chunks. */
 const SOURCES = 'sources'
 
 /**

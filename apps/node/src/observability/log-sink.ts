@@ -8,7 +8,7 @@ const RETRY_MS = 50
 
 /** Where lines go. No call waits for a reader. */
 interface Output {
-  /** Whether a further line is taken. */
+  /** Whether a further line is accepted. */
   hasRoom(): boolean
   /** Writes a line now or later. Returns false if it is lost. */
   write(line: string): boolean
@@ -26,7 +26,7 @@ export interface LogSink {
  * Opens standard error for a log. Nobody may read it: a terminal is paused, a shipper of logs is stuck. A line that
  * would wait for the reader is dropped and counted, so that no process waits with it. As long as the log is read, a
  * line is written before the call returns, and lines of several processes do not mix.
- * @param onResumed called with the number of lines that were dropped before, once lines are taken again
+ * @param onResumed called with the number of dropped lines, once lines are accepted again
  */
 export function openLogSink(onResumed: (dropped: number) => void): LogSink {
   let dropped = 0

@@ -19,7 +19,7 @@ function loggedAs(format: string): string {
   return stderr
 }
 
-it.each(['text', 'json'])('a log as %s has no control character of what it quotes', (format) => {
+it.each(['text', 'json'])('a log as %s has no control character of quoted text', (format) => {
   const text = loggedAs(format)
   expect(text).toContain('a [2Jb 31mc')
   expect(text).toContain('a request failed')

@@ -58,7 +58,7 @@ function addChanges(
   }
 }
 
-/** Reads what values of a key hold; undefined for a key that holds nothing. */
+/** Returns a reader of the balances in values of a key; undefined for a key without balances. */
 function readerOf(key: Uint8Array): ReadHeld | undefined {
   const coin = coinTypeIn(key)
   if (coin) {

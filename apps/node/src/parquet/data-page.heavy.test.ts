@@ -1,4 +1,5 @@
-// The commands and queries of docs/data.md print what it says, on the demonstration ledger; and view histories as Parquet.
+// The commands and queries of docs/data.md print the output on that page, on the demonstration ledger; and view
+// histories as Parquet.
 import { readFileSync } from 'node:fs'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { ingestSource } from '@ledger-state/ingest'

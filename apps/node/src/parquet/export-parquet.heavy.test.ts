@@ -245,7 +245,7 @@ it('has the tables and versions that are asked for, and refuses another export i
   expect(more.ranges.at(-1)).toMatchObject({ first: '1501', last: '1600' })
 })
 
-it('follows a store, and takes back what a truncation cut', async () => {
+it('follows a store, and removes versions that a truncation cut off', async () => {
   const path = join(folder, 'growing')
   cpSync(join(folder, 'store'), path, { recursive: true })
   const reader = openStateEngineReader({ path })

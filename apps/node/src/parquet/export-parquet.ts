@@ -199,7 +199,7 @@ class ParquetExporter {
     return { ...block, firstVersion, lastVersion }
   }
 
-  /** Whether rows are made of what the store keeps under one of its own keys. */
+  /** Tells whether rows are made of the value under a key of the store's own. */
   #keptKeys(end: bigint): (key: Uint8Array) => boolean {
     const isExported = this.#tables.includes('transactions') || this.#tables.includes('events')
     if (!isExported || !hasTransactions(this.#ledger.at(end))) return () => false

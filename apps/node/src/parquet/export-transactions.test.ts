@@ -51,7 +51,7 @@ describe.runIf(hasSharedData)('an export of a store with whole transactions', ()
     rmSync(folder, { recursive: true })
   })
 
-  /** What the ledger says of its transactions, as the rows of the tables. */
+  /** The transactions of the ledger, as the rows of the tables. */
   function expectedOf(engine: LmdbEngineReader) {
     const ledger = createLedger(engine)
     const transactions: object[] = []
@@ -96,7 +96,7 @@ describe.runIf(hasSharedData)('an export of a store with whole transactions', ()
     expect(whole.manifest.is_slice).toBe(false)
   })
 
-  it('of a slice has what the slice knows, and its manifest says that it is one', async () => {
+  it('of a slice has the transactions of the slice, and its manifest says that it is one', async () => {
     const sender = firstSender(whole.engine)
     const { engine, manifest } = await exported('slice', sender)
     expect(manifest.is_slice).toBe(true)

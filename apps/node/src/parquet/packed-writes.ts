@@ -59,7 +59,7 @@ export class WritePacker {
     return this.#places.length / PLACE_WIDTH
   }
 
-  /** Bytes of the writes so far, and of what is read with them. */
+  /** Bytes of the writes so far, and of the values that are read with them. */
   get bytes(): number {
     return this.#bytes
   }

@@ -39,7 +39,7 @@ export async function runRangeJob(engine: StateReader, ledger: Ledger, job: Rang
       files[name] = { path, ...(await writeTableFile(join(folder, path), rows)) }
     }
   } catch (error) {
-    // A thread could not send what such an error says.
+    // A thread could not send the fields of such an error.
     if (isSystemError(error)) throw exportFailed.cannotExport(folder, error)
     throw error
   }

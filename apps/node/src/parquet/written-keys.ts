@@ -2,7 +2,7 @@ import { bytesToHex } from '@ledger-state/core'
 import { decodeStateKey, STATE_KEY_ADDRESS_AT, type StateKey, typeTagToText } from '@ledger-state/type-tag'
 import type { WriteReader } from './packed-writes.js'
 
-/** What keys of one type share. */
+/** Facts that the keys of one type share. */
 export interface KeyType {
   readonly kind: string
   /** The type, or the name of the module. */

@@ -28,7 +28,7 @@ it('a node whose store contradicts a signature serves only signed versions, and 
     eventually(isShown, () => `${what}: ${node!.output.slice(-2_000)}`)
   await shows('readiness', async () => (await readiness()).ready)
   expect(await node.version()).toBe(Number(FORK_VERSION))
-  await shows('what is signed', async () => {
+  await shows('the signed version', async () => {
     const metrics = await node!.metrics()
     const has = (line: string) => metrics.split('\n').includes(line)
     return has(`ledger_state_signed_version ${SIGNED_VERSION}`) && has('ledger_state_signed_power_ratio 1')

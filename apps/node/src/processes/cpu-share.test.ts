@@ -4,7 +4,7 @@ import { createCpuShare } from './cpu-share.js'
 
 const SEED = testSeed()
 
-it(`keeps work within its share of a core, whatever pieces it comes in, and makes up for one second at most (TEST_SEED=${SEED})`, async () => {
+it(`keeps work within its share of a core, whatever the pieces, and makes up for one second at most (TEST_SEED=${SEED})`, async () => {
   const random = createRandom(SEED)
   for (let round = 0; round < 50; round++) {
     const clock = { cpu: 0, wall: 0 }

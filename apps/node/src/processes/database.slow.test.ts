@@ -68,7 +68,7 @@ async function eventuallyPid(node: NodeProcess): Promise<number | undefined> {
 const SESSIONS = "SELECT FROM pg_stat_activity WHERE application_name = 'ledger-state'"
 
 describe('a node on a database', () => {
-  it('answers 503, also to health and readiness, while the database is down, and recovers by itself', async () => {
+  it('answers 503, even to health and readiness, while the database is down, and recovers by itself', async () => {
     const node = await startNode()
     const client = bed.startClient(() => node)
     await answersRightly(client)
@@ -159,7 +159,7 @@ describe('a node on a database', () => {
     })
     await eventually(
       async () => (await statusOf(node, '')) === 200,
-      () => 'an answer beside them',
+      () => 'an answer while they wait',
     )
     for (const outcome of await Promise.all(hostile)) expect(outcome).toEqual([400, 'invalid_input'])
     const few = await send(10)

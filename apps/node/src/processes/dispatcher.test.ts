@@ -31,8 +31,8 @@ async function acceptedConnection(localAddress = '127.0.0.1'): Promise<Socket> {
 
 describe('a dispatcher', () => {
   it('that was paused reads the replies of a reader before it lets an offer expire', async () => {
-    // Another process replies, so its reply waits in a pipe while this process is paused. It writes to the file what it
-    // has written to the pipe.
+    // Another process replies, so its reply waits in a pipe while this process is paused. It writes the same to the
+    // file as to the pipe.
     const folder = mkdtempSync(join(tmpdir(), 'dispatcher-'))
     const copy = join(folder, 'replies')
     const echo = spawn('tee', [copy], { stdio: ['pipe', 'pipe', 'inherit'] })

@@ -39,7 +39,7 @@ const HEALTH = '/v1/-/healthy'
 const seed = testSeed()
 
 async function answerOf(path: string) {
-  // A separate connection, as that of a new client.
+  // A separate connection, as a new client opens it.
   return await fetch(`${node.address}${path}`, { headers: { connection: 'close' } }).then(
     async (response) => [path, response.status, await response.text()],
     (error: Error) => [path, error.cause, node.output.slice(-1_000)],

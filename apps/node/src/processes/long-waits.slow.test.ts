@@ -29,7 +29,7 @@ async function holdConnections(address: string, count: number): Promise<readonly
       open = [...open, ...(await openConnections(address, count - open.length))].filter(({ destroyed }) => !destroyed)
       return open.length === count
     },
-    () => `${count} connections, of which ${open.length} were open`,
+    () => `${count} connections; ${open.length} were open`,
   )
   return open
 }

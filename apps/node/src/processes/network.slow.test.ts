@@ -128,7 +128,7 @@ describe('start --network --since', () => {
     await accepts(address, chain.latestVersion)
     await eventually(
       async () => (await served()).ledger_version === String(chain.latestVersion),
-      () => `what is signed now: ${signedOnly.program.output}`,
+      () => `the newest signed version: ${signedOnly.program.output}`,
     )
     // The node is still followed.
     chain.extend(5)

@@ -235,7 +235,7 @@ describe('metrics', () => {
       if (type === 'HISTOGRAM') expect(name).toMatch(/_seconds$/)
     }
     const routes = async () => [...new Set(requestCounts(await node.metrics()).map(({ route }) => route))].sort()
-    // Each reader reports what it has answered.
+    // Each reader reports its answers.
     const expected = [
       '/v1',
       '/v1/accounts/{address}/balance/{asset_type}',

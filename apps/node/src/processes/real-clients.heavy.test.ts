@@ -59,7 +59,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Both versions of the SDK; the tests use what has the same form in both. */
+/** Both versions of the SDK; the tests use functions that have the same form in both. */
 const SDKS = [
   ['5.2.1', sdk5],
   ['7.3.0', sdk7 as unknown as typeof sdk5],
@@ -146,7 +146,7 @@ describe.skipIf(!hasSharedData).each(SDKS)('@aptos-labs/ts-sdk %s', (_, sdk) => 
     expect(await named.getPrimaryName({ address: NAME.target })).toBe(undefined)
   })
 
-  it('reads accounts, also those that devnet lets be without a stored resource', async () => {
+  it('reads accounts, including those that on devnet need no stored resource', async () => {
     expect(await mainnet.getAccountInfo({ accountAddress: '0x1' })).toEqual({
       sequence_number: '0',
       authentication_key: `0x${'1'.padStart(64, '0')}`,
@@ -162,7 +162,7 @@ describe.skipIf(!hasSharedData).each(SDKS)('@aptos-labs/ts-sdk %s', (_, sdk) => 
     })
   })
 
-  it('reads resources, one and all, also of groups', async () => {
+  it('reads resources, one and all, including those of groups', async () => {
     const all = await mainnet.getAccountResources({ accountAddress: '0x1' })
     expect(all.length).toBeGreaterThan(30)
     expect(all.map(({ type }) => type)).toContain('0x1::block::BlockResource')

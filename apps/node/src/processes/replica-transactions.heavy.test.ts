@@ -98,7 +98,7 @@ describe.runIf(hasSharedData)('the whole transactions of a replica', () => {
     return { status, body, latest: headers.get('x-aptos-ledger-version') }
   }
 
-  it('are those of its source, from the snapshot and from the feed, as JSON and BCS', async () => {
+  it('match its source, from the snapshot and from the feed, as JSON and BCS', async () => {
     const list = await fetch(`${urls.source}/v1/transactions?start=1&limit=100`)
     const shown = (await list.json()) as Shown[]
     expect(shown.some(({ version }) => BigInt(version) <= SNAPSHOT)).toBe(true)

@@ -34,7 +34,7 @@ function heldVersion(path: string): bigint | undefined {
   return version
 }
 
-/** Waits until the node is ready: readers report once a second what they serve. */
+/** Waits until the node is ready: readers report their versions once a second. */
 async function becomesReady(node: NodeProcess): Promise<void> {
   await eventually(
     () => isReady(node),

@@ -9,7 +9,7 @@ import { expect, it } from 'vitest'
 const RUN = fileURLToPath(new URL('../../testing/stream-model-run.ts', import.meta.url))
 const ROUNDS = 6
 
-it(`streams of readers and their threads over a store have what a model says (TEST_SEED=${testSeed()})`, async () => {
+it(`streams of readers and their threads over a store have the entries of a model (TEST_SEED=${testSeed()})`, async () => {
   const words = [...SOURCE_OPTIONS, RUN, `${testSeed()}`, `${scaledRounds(ROUNDS)}`]
   const { stdout } = await promisify(execFile)(process.execPath, words)
   expect(stdout.trim().split(',')).toEqual(expect.arrayContaining(['id', 'message']))

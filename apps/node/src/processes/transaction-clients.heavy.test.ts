@@ -126,7 +126,7 @@ describe.runIf(hasSharedData)('transactions by @aptos-labs/ts-sdk', () => {
       expect(failed).toBeGreaterThan(0)
     })
 
-    it('are those of an account', async () => {
+    it('can be filtered by account', async () => {
       const aptos = clientOf(urls.gallery)
       const newest = await aptos.getTransactions({ options: { limit: 100 } })
       const sent = newest.filter(sdk.isUserTransactionResponse)

@@ -24,14 +24,14 @@ function takeSome(waiting: WaitingConnections<Waiting>, count: number): string {
 }
 
 describe('connections that wait', () => {
-  it('are taken by turns of their addresses, within one in their order', () => {
+  it('are taken from each address in turn, and within an address in their order', () => {
     const waiting = waitingOf('a1 a2 a3 a4 b1 c1 b2')
     expect([...waiting].map(({ name }) => name).join(' ')).toBe('a1 b1 c1 a2 b2 a3 a4')
     expect(takeSome(waiting, 10)).toBe('a1 b1 c1 a2 b2 a3 a4')
     expect([...waiting]).toEqual([])
   })
 
-  it('are taken by turns even if there is room for only a few at a time', () => {
+  it('are taken in turn even if there is room for only a few at a time', () => {
     const waiting = waitingOf('a1 a2 a3 b1 b2')
     expect(takeSome(waiting, 1)).toBe('a1')
     waiting.add({ address: 'c', name: 'c1' })

@@ -25,7 +25,7 @@ export interface AuditAllOptions {
    */
   readonly proofsBudget?: number | undefined
   readonly signal?: AbortSignal | undefined
-  /** Waits until the work may go on; see `AuditRootsOptions`. */
+  /** Waits until the work may continue; see `AuditRootsOptions`. */
   readonly pace?: (() => Promise<void>) | undefined
   /** Line of progress; by default one on standard error. */
   readonly line?: ProgressLine | undefined

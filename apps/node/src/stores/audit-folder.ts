@@ -11,7 +11,7 @@ export function auditFolder(dataDir: string): string {
 /** Time for which the record of an audit is reused. */
 const RECORD_AGE_MS = 1_000
 
-/** Reads what was audited of a served store, at most once a second. */
+/** Reads the audited versions of a served store, at most once a second. */
 export function watchAudit(engine: LmdbEngineReader, folder: string): () => AuditedVersions | undefined {
   let readAt = Number.NEGATIVE_INFINITY
   let known: AuditedVersions | undefined

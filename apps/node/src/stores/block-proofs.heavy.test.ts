@@ -329,7 +329,7 @@ describe('proofs at ends of blocks', () => {
     expect([status, json.error_code]).toEqual([404, 'version_not_found'])
   })
 
-  it('prove views, with what they read at each end', async () => {
+  it('prove views, with the values that they read at each end', async () => {
     const held = resourceKey(HOLDERS[0]!, HELD)
     const values = [11, 12, undefined, 12, 13]
     const versions = values.map((value, at): readonly Write[] => [

@@ -232,28 +232,25 @@ describe('a store in a database', () => {
     },
   )
 
-  it.runIf(isSlowRun)(
-    'takes and gives back what a folder holds, by an export, and the folder what it holds',
-    async () => {
-      await bed.fill('folder', 100, { retain: 35n })
-      const [url, again] = [await emptyStore(), await emptyStore()]
-      for (const words of [
-        ['export', 'a.ndjson', '--data-dir', 'folder'],
-        ['ingest', 'a.ndjson', '--store', url],
-        ['check', '--store', url],
-        ['export', 'b.ndjson', '--store', url],
-        ['ingest', 'b.ndjson', '--data-dir', 'copy'],
-        ['export', 'c.ndjson', '--data-dir', 'copy'],
-        ['ingest', 'c.ndjson', '--store', again],
-        ['export', 'd.ndjson', '--store', again],
-      ]) {
-        expect([words, bed.run(...words)]).toMatchObject([words, { status: 0 }])
-      }
-      expect(await bed.digest('copy')).toBe(await bed.digest('folder'))
-      const [first, ...others] = ['a', 'b', 'c', 'd'].map((name) => readFileSync(bed.at(`${name}.ndjson`), 'utf8'))
-      for (const other of others) expect(other).toBe(first)
-    },
-  )
+  it.runIf(isSlowRun)('and a folder pass a ledger to each other by exports', async () => {
+    await bed.fill('folder', 100, { retain: 35n })
+    const [url, again] = [await emptyStore(), await emptyStore()]
+    for (const words of [
+      ['export', 'a.ndjson', '--data-dir', 'folder'],
+      ['ingest', 'a.ndjson', '--store', url],
+      ['check', '--store', url],
+      ['export', 'b.ndjson', '--store', url],
+      ['ingest', 'b.ndjson', '--data-dir', 'copy'],
+      ['export', 'c.ndjson', '--data-dir', 'copy'],
+      ['ingest', 'c.ndjson', '--store', again],
+      ['export', 'd.ndjson', '--store', again],
+    ]) {
+      expect([words, bed.run(...words)]).toMatchObject([words, { status: 0 }])
+    }
+    expect(await bed.digest('copy')).toBe(await bed.digest('folder'))
+    const [first, ...others] = ['a', 'b', 'c', 'd'].map((name) => readFileSync(bed.at(`${name}.ndjson`), 'utf8'))
+    for (const other of others) expect(other).toBe(first)
+  })
 
   it.runIf(isSlowRun)(
     'is copied into a folder, and a folder into it, and whoever filled it continues with the copy',
@@ -426,7 +423,7 @@ describe('a store in a database', () => {
   })
 })
 
-it('holdings of a store in a database are those of the same ledger in a folder', async () => {
+it('holdings of a store in a database match the same ledger in a folder', async () => {
   const url = await emptyStore()
   for (const open of [
     () => openDatabaseWriter(url, true),

@@ -116,7 +116,7 @@ describe('keepTree', () => {
     expect(statSync(`${folder}/state-tree-${version}`).size).toBeLessThan(stateKeys * 70)
   })
 
-  it('is stopped between two pages, also without threads', async () => {
+  it('is stopped between two pages, even without threads', async () => {
     const controller = new AbortController()
     const line = { ...SILENT, update: () => setImmediate(() => controller.abort()) }
     await expect(keep({ kept: 1, line, signal: controller.signal })).rejects.toThrow('aborted')

@@ -1,7 +1,7 @@
 import { formatCount } from './amounts.js'
 import { createProgressLine } from './progress-line.js'
 
-/** Counts what a command has printed. */
+/** Counts the items that a command has printed. */
 export interface CountedProgress {
   add(count: number): void
   finish(): void

@@ -5,7 +5,7 @@ const MOST_WAITING_BYTES = 65_536
 
 /**
  * Writes a line for people to standard error, unless those before it are not read.
- * @param before what clears the line of the terminal
+ * @param before the characters that clear the line of the terminal
  */
 export function writeNotice(text: string, before = ''): void {
   const { stderr } = process

@@ -6,7 +6,7 @@ const LEAVE_MS = 1_000
 
 /** Watches the standard outputs of this process. Their readers may leave, stall, or be a full disk. */
 export interface OutputWatch {
-  /** Tells that the command goes on without a reader, since its work is elsewhere. Others end with their reader. */
+  /** Tells that the command continues without a reader, since its work is elsewhere. Others end with their reader. */
   goOn(): void
   /** Call it once the command is done. Messages that nobody reads do not keep the process. */
   finish(): void

@@ -25,7 +25,7 @@ const PRINTING = [
   'info --json --data-dir store',
   'check --data-dir store',
 ]
-/** Commands whose work is in a store, and who print what they did. */
+/** Commands that work on a store, and print a summary. */
 const WORKING = [
   'prune --retain 50 --data-dir store',
   'snapshot {} --data-dir store',

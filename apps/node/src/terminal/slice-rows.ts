@@ -7,7 +7,7 @@ import { formatBytes, formatCount } from './amounts.js'
 /** One line about the kept part of a slice. */
 export function describeSlice({ asked, accounts, tables, joinedLate }: SliceStatus): string {
   const types = asked.types.length > 0 ? ` and resources of ${formatCount(asked.types.length)} types` : ''
-  const late = joinedLate > 0 ? `; ${formatCount(joinedLate)} of them joined later and are known from then on` : ''
+  const late = joinedLate > 0 ? `; ${formatCount(joinedLate)} of them joined later and are known since then` : ''
   return `a slice: ${formatCount(accounts)} accounts and objects (${formatCount(asked.accounts)} asked for), ${formatCount(tables)} tables (${formatCount(asked.tables)} asked for)${types}${late}; the framework and all modules`
 }
 

@@ -456,7 +456,7 @@ describe('createJsonEncoder', () => {
     }
   })
 
-  it('compiles only the parts of which values are written', () => {
+  it('compiles only the parts with written values', () => {
     const untouched = (): Layout => ({
       kind: 'struct',
       name: 'S',

@@ -159,7 +159,7 @@ describe('an Option<u8>', () => {
 })
 
 describe('codecOf', () => {
-  it('prints UTF-8 first as well', () => {
+  it('prints UTF-8 first, too', () => {
     expect(new TextDecoder().decode(codecOf(BOOL).bytesToJsonUtf8(Uint8Array.of(1)))).toBe('true')
   })
 })

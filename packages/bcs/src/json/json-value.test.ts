@@ -71,7 +71,7 @@ describe('parseJson', () => {
     expect(({} as Record<string, unknown>).x).toBeUndefined()
   })
 
-  it('takes 128 levels and refuses 129, however long the text', () => {
+  it('accepts 128 levels and refuses 129, however long the text', () => {
     expect(() => parseJson('['.repeat(128) + ']'.repeat(128))).not.toThrow()
     expect(() => parseJson('['.repeat(129) + ']'.repeat(129))).toThrow(/recursion limit exceeded/)
     expect(() => parseJson('[{"a":'.repeat(1_000_000))).toThrow(/recursion limit exceeded/)
@@ -173,7 +173,7 @@ describe('parseJson', () => {
 })
 
 describe('JsonObject', () => {
-  it('has its members in their order, also from the first on', () => {
+  it('has its members in order, also when walked one by one', () => {
     const names = fc.uniqueArray(fc.string(), { maxLength: 40 })
     fc.assert(
       fc.property(names, (names) => {

@@ -94,7 +94,7 @@ describe('built layouts', () => {
 })
 
 describe('the types of built layouts', () => {
-  it('are those of the values that are read', () => {
+  it('describe the values that are read', () => {
     const empty = struct({})
     expectTypeOf<InferValue<typeof berth>>().toEqualTypeOf<{
       readonly quay: number

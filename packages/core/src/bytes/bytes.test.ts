@@ -21,7 +21,7 @@ const anyText = fc
   .map((units) => String.fromCharCode(...units))
 
 describe('bytes', () => {
-  it('are those of the runtime', () => {
+  it('match the runtime', () => {
     const expected = process.env.TESTED_RUNTIME === 'portable' ? portable : node
     expect(chosen.allocateBytes).toBe(expected.allocateBytes)
     expect(Object.keys(portable).sort()).toEqual(Object.keys(node).sort())

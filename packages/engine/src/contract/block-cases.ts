@@ -58,7 +58,7 @@ export const BLOCK_CASES: readonly ContractCase[] = [
     await fails('version_pruned', () => engine.blockAt(15n))
   }),
 
-  contractCase('finds the newest block at or before a time, also of several of the same time', async (engine) => {
+  contractCase('finds the newest block at or before a time, even among several of the same time', async (engine) => {
     await commitBlocks(engine)
     const heightsAt = (...times: bigint[]) =>
       inTurn(times, async (time) => (await engine.blockAtTime(time))?.block.height)

@@ -60,7 +60,7 @@ export const IMPORT_CASES: readonly ContractCase[] = [
     assert.equal((await collect((await engine.at()).scan(EMPTY))).length, 6_000)
   }),
 
-  contractCase('resumes an import that was interrupted, also by the end of the engine', async (engine, reopen) => {
+  contractCase('resumes an import that was interrupted, even by the end of the engine', async (engine, reopen) => {
     const first = await engine.beginImport(9n)
     await first.add([entry('a'), entry('b')], bytes('half'))
     assert.deepEqual([await engine.ledger(), await engine.base()], [undefined, undefined])

@@ -134,7 +134,7 @@ export async function fails(code: string, work: () => unknown, message?: RegExp)
   )
 }
 
-/** Runs work, and returns the errors that were uncaught exceptions of the process meanwhile. */
+/** Runs work, and returns the uncaught exceptions of the process during it. */
 export async function uncaughtDuring(work: () => Promise<void>): Promise<unknown[]> {
   const event = 'uncaughtException'
   const others = process.rawListeners(event) as NodeJS.UncaughtExceptionListener[]

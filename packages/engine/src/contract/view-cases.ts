@@ -65,7 +65,7 @@ export const VIEW_CASES: readonly ContractCase[] = [
     assert.equal(await (await engine.at()).get(EMPTY), undefined)
   }),
 
-  contractCase('keeps a view as it was made, whatever is committed and pruned meanwhile', async (engine) => {
+  contractCase('keeps a view as it was made, whatever is committed and pruned afterwards', async (engine) => {
     await engine.commit(versionsOf(K, 0n, ['a', 'b']), CHAIN)
     const views = [await engine.at(), await engine.at(1n)]
     const ledger = await engine.ledger()

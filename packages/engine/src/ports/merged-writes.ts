@@ -20,7 +20,7 @@ export interface MergedWrites {
   readonly count: number
   /**
    * Reads the writes of versions in one pass over the files that have some: file by file, in the order of their keys,
-   * those of each key in the order of their versions. Superseded writes from before the window may be among them.
+   * the writes of each key in the order of their versions. Superseded writes from before the window may be among them.
    * @throws `store_corrupt`
    */
   writes(first: bigint, last: bigint): Iterable<StoredWrite>

@@ -63,7 +63,7 @@ export interface Revision {
 
 /** Which writes of a key a history lists, and in which order. */
 export interface HistoryOptions {
-  /** First version to list; by default the first of the window. `last`, if given, is included as well. */
+  /** First version to list; by default the first of the window. `last`, if given, is included. */
   readonly first?: bigint | undefined
   readonly last?: bigint | undefined
   /** Order of the writes: `asc` begins with the oldest version, `desc`, the default, with the newest. */
@@ -122,7 +122,7 @@ export interface StateView {
   /**
    * Reads the entries of the version with a key prefix, in the order of the keys' bytes; all entries if the prefix is
    * empty. The cost depends on the entries that are read, not on where the scan starts.
-   * @throws `version_pruned`, `version_truncated`, also in the middle of the scan
+   * @throws `version_pruned`, `version_truncated`, even in the middle of the scan
    */
   scan(prefix: Uint8Array, options?: ScanOptions): Iterable<KeyedEntry>
 }

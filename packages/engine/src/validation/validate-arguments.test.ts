@@ -81,7 +81,7 @@ describe('an argument', () => {
     ['a window', (value) => windowStart(LEDGER, value), [1n, 2n ** 70n], 'the number of versions to retain', [0n, 1]],
     ['a first of a list', (value) => expectListable(value, 5n, LEDGER), [4n], 'the first version', [1]],
     ['a last of a list', (value) => expectListable(4n, value, LEDGER), [5n], 'the last version', [1]],
-  ])('that is %s is taken, and any other is refused by its name', (_, check, taken, what, refused) => {
+  ])('that is %s is accepted, and any other is refused by its name', (_, check, taken, what, refused) => {
     for (const value of taken) expect(() => check(value as never)).not.toThrow()
     for (const value of refused) {
       expect(() => check(value as never)).toThrow(

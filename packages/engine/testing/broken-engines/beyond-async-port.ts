@@ -37,6 +37,6 @@ export const BEYOND_ASYNC_PORT: ReadonlySet<string> = new Set([
   'answers for a version that was cut off from the present branch: get',
   'continues with the history of another branch',
   'continues with the versions of another branch',
-  'ends a history early of which versions are cut off',
+  'ends a history early if versions of it are cut off',
   'finds blocks that were cut off',
 ])

@@ -87,7 +87,7 @@ export const BROKEN_TRUNCATIONS: Faults = {
   'continues with the versions of another branch': answered('versions', (versions, of, engine) =>
     goingOn(versions, () => engine.versions(...of)),
   ),
-  'ends a history early of which versions are cut off': answered('history', endingEarly),
+  'ends a history early if versions of it are cut off': answered('history', endingEarly),
   'ends all views at a truncation': (engine, openings) => {
     let truncations = 0
     const ended = views((view) => {

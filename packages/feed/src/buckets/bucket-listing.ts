@@ -8,7 +8,7 @@ import { faultCode, isCutEarly, isListing, type ListingPage, parseListing } from
 
 /** Most bytes of a listing page; a page of 1,000 names has 400 kB. */
 const MOST_PAGE_BYTES = 16 * 1024 * 1024
-/** Most objects and folders in a folder; a backup of a network has some tens of thousands of metadata files. */
+/** Most objects and folders in a folder; a backup of a network has tens of thousands of metadata files. */
 const MOST_NAMES = 1_000_000
 /** Most bytes of a name. Buckets allow 1,024. */
 const MOST_NAME_BYTES = 1_024

@@ -12,7 +12,7 @@ const PATH_STYLE = /^(?:s3[.-][a-z0-9.-]*amazonaws\.com(?:\.cn)?|storage\.google
 /** Hosts with names that begin with the bucket's name. */
 const HOST_STYLE = /\.(?:s3[.-][a-z0-9.-]*amazonaws\.com(?:\.cn)?|storage\.googleapis\.com)$/
 
-/** A place in a bucket, below which a backup lies. */
+/** A place in a bucket with a backup below it. */
 export interface BucketLocation {
   /** The place as messages name it, without a final slash. */
   readonly root: string

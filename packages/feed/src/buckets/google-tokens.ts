@@ -29,7 +29,7 @@ export interface GoogleTokens {
 /**
  * Opens a file of credentials as `gcloud` writes it, for a service account or for a user.
  *
- * By hand, as it is one request: google-auth-library would bring 23 packages.
+ * Hand-written, because it is one request: google-auth-library would bring 23 packages.
  * @throws `invalid_argument` if it cannot be read, or is of another kind
  */
 export async function openGoogleTokens(path: string, access: BucketAccess = 'read'): Promise<GoogleTokens> {

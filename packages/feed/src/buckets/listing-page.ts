@@ -11,7 +11,7 @@ export interface ListingPage {
 }
 
 /**
- * Most characters of a text in a listing. Names have up to 1,024 bytes, each of which may be an entity of 6 characters.
+ * Most characters of a text in a listing. Names have up to 1,024 bytes, and each may be an entity of 6 characters.
  * Unescaping takes many times the memory of the text.
  */
 const MOST_TEXT = 8_192

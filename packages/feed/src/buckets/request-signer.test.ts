@@ -157,7 +157,7 @@ describe("requests to Google's store", () => {
     ['[]', /cannot be used: its "type" is neither/],
     ['{"type":"external_account","secret":"hidden"}', /its "type" is neither service_account nor authorized_user$/],
     ['{"type":"authorized_user","client_id":"hidden"}', /"client_secret" is missing$/],
-  ])('are refused with the file %s, of which nothing is repeated', async (text, message) => {
+  ])('are refused with the file %s, and nothing of it is repeated', async (text, message) => {
     const file = join(folder, 'key.json')
     writeFileSync(file, text)
     const asking = ask('gs://bucket', '/x', { GOOGLE_APPLICATION_CREDENTIALS: file })

@@ -3,7 +3,7 @@ import type { BucketAccess, BucketLocation, EnvironmentVariables } from './bucke
 /** Returns the headers that make a request in the name of an account; without `sent` a `GET`. */
 export type RequestSigner = (url: string, sent?: SentRequest) => Promise<Readonly<Record<string, string>>>
 
-/** What a signature covers besides the URL. */
+/** Parts of a request that a signature covers in addition to the URL. */
 export interface SentRequest {
   readonly method: 'GET' | 'HEAD' | 'PUT'
   /** SHA-256 of the body in hex, which the server then compares; undefined without a body. */
@@ -19,7 +19,7 @@ const DEFAULT_REGION = 'us-east-1'
  * or `GOOGLE_APPLICATION_CREDENTIALS` for Google's store. The library that signs is loaded only if it is needed.
  * `AWS_NO_SIGN_REQUEST` or `GS_NO_SIGN_REQUEST` (`1`, `true`, `yes`, `on`) leaves the account out, for a public bucket
  * of other people.
- * @param access what the account is asked for
+ * @param access operations that the account must be allowed
  * @returns undefined if there are no credentials: requests then carry no account
  * @throws `invalid_argument` for a file of credentials that cannot be read
  */

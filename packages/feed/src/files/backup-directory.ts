@@ -19,7 +19,7 @@ const MANIFEST = { depth: 16, values: 400_000 }
 export const MAX_METADATA_BYTES = 16 * 1024 * 1024
 /** Limits of a line of metadata. */
 export const METADATA_LINE = { depth: 16, values: 1_000 }
-/** Most lines of the metadata of a backup, an entry each. Those of a network have some tens of thousands. */
+/** Most lines of the metadata of a backup, an entry each. A network's has tens of thousands. */
 const MOST_LINES = 500_000
 
 /** Small objects that are read at once. In a bucket most of the time passes before the first byte of each. */

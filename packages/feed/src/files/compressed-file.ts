@@ -111,7 +111,7 @@ function createDecoder(compression: Compression, path: string) {
 }
 
 /**
- * The whole content of a small file or object, from its bytes as they are stored.
+ * The whole content of a small file or object, from its stored bytes.
  * @throws `invalid_backup` naming `place` if it is larger than `most` bytes, packed or unpacked, or cannot be read
  */
 export async function readContent(stored: AsyncIterable<Buffer>, place: string, most: number): Promise<Buffer> {

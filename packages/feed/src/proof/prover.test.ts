@@ -45,7 +45,7 @@ describe('the thread that proves chunks', () => {
     expect(Buffer.from(answers[1]!.frontier)).toEqual(Buffer.from(answers[0]!.frontierAfter))
   })
 
-  it('answers the same with as many threads as are of use, the first of which may fail', async () => {
+  it('answers the same with as many threads as are of use, even if the first fails', async () => {
     const jobs = [chunk(0), chunk(10), chunk(0), chunk(10)].map((one) => () => prover.proveTransactions(one, undefined))
     const hexOf = ({ frontierAfter }: { readonly frontierAfter: Uint8Array }) => bytesToHexDigits(frontierAfter)
     const expected = (await Promise.all(jobs.map((job) => job()))).map(hexOf)

@@ -12,8 +12,8 @@ const HASHES_OF_RECORD = 16
 const BYTES_OF_HASH = 64
 
 /**
- * Hashes that searches in the records of one file or answer may compute, about 6 µs each. In hostile records an info can
- * seem to begin at every byte; a limit of each record alone would let a small file of many such records take hours.
+ * Hashes that searches in the records of one file or answer may compute, about 6 µs each. In hostile records an info
+ * can seem to begin at every byte; a limit for each record only would let a small file of many such records take hours.
  */
 export class SearchBudget {
   #left = FIRST_HASHES
@@ -29,8 +29,8 @@ export class SearchBudget {
 }
 
 /**
- * Searches for the end of the transaction at the reader's offset, which no decoder is needed for: an info begins there
- * that has its hash. The time is linear in the length of the record, as no byte is hashed twice.
+ * Searches for the end of the transaction at the reader's offset, without a decoder: an info begins there that has its
+ * hash. The time is linear in the length of the record, as no byte is hashed twice.
  * @param hasAuxiliary whether auxiliary info is between transaction and info
  * @param budget of the file or answer that the record is in
  * @returns undefined if there is no such end, or too many offsets may be one

@@ -9,7 +9,7 @@ const REQUEST_TIMEOUT_MS = 30_000
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 30_000
 
-/** Most bytes of a description: an index has some hundreds. */
+/** Most bytes of a description: an index has hundreds. */
 const MOST_DESCRIPTION_BYTES = 1024 * 1024
 
 /** Advice for a server that answers wrongly again and again. */

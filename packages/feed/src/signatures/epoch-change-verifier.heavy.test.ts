@@ -166,7 +166,7 @@ describe('EpochChangeVerifier', () => {
     }
   })
 
-  it('says by which power a ledger info inside an epoch is signed', () => {
+  it('says how much power signed a ledger info inside an epoch', () => {
     const { validators } = made[5]!
     const total = validators.reduce((sum, { power }) => sum + power, 0n)
     const inside = { ...made[5]!, nextEpoch: undefined, version: 45n }
@@ -219,7 +219,7 @@ describe('EpochChangeVerifier', () => {
     )
   })
 
-  it('wants more than two thirds of the power, not of the heads', () => {
+  it('requires more than two thirds of the power, not of the validators', () => {
     const validators = [6n, 1n, 1n, 1n].map((power, at) => ({ secret: BigInt(50 + at), power }))
     const before = changed({ epoch: 4n, version: 40n, nextEpoch: { epoch: 5n, validators }, ...signed(4) })
     const trusted = () => {

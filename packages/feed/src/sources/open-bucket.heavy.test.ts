@@ -61,7 +61,7 @@ async function serve(options: BucketServerOptions = {}): Promise<void> {
   vi.stubEnv('STORAGE_EMULATOR_HOST', server.origin)
 }
 
-/** Reads a source to its end. Returns what it gave, and the most copies that existed meanwhile. */
+/** Reads a source to its end. Returns its content, and the largest number of copies that existed at once. */
 async function readAll(location: string, options: SourceOptions = {}, from: Reading = {}) {
   const source = await openSource(location, { thread: false, waypoints: [waypoint], ...options })
   const versions: unknown[] = []

@@ -189,7 +189,7 @@ describe('the backup service of a node', () => {
     expect([...failed]).toEqual(expect.arrayContaining(['transactions', 'state_item_count', 'state_root_proof']))
   })
 
-  it('is asked for its newest version first, which it has, and whose format all versions have', async () => {
+  it('is asked first for its newest version, which it surely has, in the format of all versions', async () => {
     service = await startBackupService(chain)
     await read(at(), BASE)
     const first = service.paths.find((path) => path.startsWith('/transactions/'))

@@ -71,7 +71,7 @@ describe('the queue of pages', () => {
     expect((await takeLate(requests, next, latest)).at(-1)!.version).toBeGreaterThan(next)
   })
 
-  it('gives every version once, besides the first of each page, whatever the node gives', async () => {
+  it('gives every version once, in addition to the first of each page, whatever the node gives', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.bigInt(0n, 3_000n),

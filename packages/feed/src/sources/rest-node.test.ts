@@ -165,7 +165,7 @@ describe('a node', () => {
     expect(await next).toMatchObject({ done: true })
   })
 
-  it('is refused at once if its first answers are not those of a node that serves BCS', async () => {
+  it('is refused at once if its first answers are not from a node that serves BCS', async () => {
     const notFound: Fault = (_, response) => {
       response.statusCode = 404
       response.end('<html>not here</html>')

@@ -12,7 +12,7 @@ export interface SharedTarget {
   lengthOf(name: string): Promise<number | undefined>
   /**
    * Puts a file, which appears as a whole.
-   * @param sha256 of the file, in hex; S3 compares it with what came
+   * @param sha256 of the file, in hex; S3 compares it with the received bytes
    * @throws `source_failed`
    */
   put(name: string, body: StreamedBody, sha256: string): Promise<void>

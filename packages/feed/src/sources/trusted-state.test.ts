@@ -193,7 +193,7 @@ describe.skipIf(!hasSharedData)('the made-up ledger of ../shared (skipped withou
   it.each([
     '0:576f7b9c49d70e5d08da6278068fe401e8ad1441ea89a522d9295e219b8d7966',
     '124:dcc6fcdda83656dd918d2428143a162d34b47b717c4b1e5a2bacbcf5fbef16c2',
-  ])('is signed from its waypoint %s on', async (waypoint) => {
+  ])('is signed starting at its waypoint %s', async (waypoint) => {
     const { given, error, trustedState } = await readAll(made, { waypoints: [waypoint] })
     expect([given, error]).toEqual([248, undefined])
     expect(trustedState).toMatchObject({ waypoint, ending: expect.stringMatching(/^217:/), epoch: 8n })

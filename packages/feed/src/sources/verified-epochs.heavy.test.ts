@@ -148,7 +148,7 @@ describe.skipIf(!hasSharedData)('endings of real chains (skipped without ../shar
   it.each([
     ['chain-a', 64n],
     ['chain-c', 91n],
-  ])('of %s are accepted from the genesis on', async (chain, epoch) => {
+  ])('of %s are accepted since the genesis', async (chain, epoch) => {
     const waypoint = waypointIn(`data/epochs/${chain}/waypoint.txt`)
     expect(await verifyAll(sharedPath(`data/epochs/${chain}`), waypoint, 'DIEM::')).toBe(epoch)
   })

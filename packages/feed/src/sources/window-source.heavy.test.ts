@@ -1,4 +1,4 @@
-// Windows of a backup, chosen by versions and times. A source reads what the window needs, and no more.
+// Windows of a backup, chosen by versions and times. A source reads only the files that the window needs.
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -102,7 +102,7 @@ function withEndings(name: string, others: readonly Uint8Array[]): string {
 }
 
 describe('a window of a backup', () => {
-  it('begins with the newest state at or before a version, and reads the transactions from there on', async () => {
+  it('begins with the newest state at or before a version, and reads the transactions after it', async () => {
     for (const [since, base] of [
       [NEWER, NEWER],
       [LAST, NEWER],

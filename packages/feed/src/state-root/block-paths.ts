@@ -26,7 +26,7 @@ const KEPT_BYTES = 2 ** 25
 /** Bytes of a kept leaf with its nodes, and of a kept subtree without leaves. */
 const LEAF_BYTES = 240
 const TREE_BYTES = 2 ** 19
-/** Bytes of a key while its subtree is computed, in the mean. */
+/** Average bytes of a key while its subtree is computed. */
 const MAKING_BYTES = 500
 
 /** How a path is computed. */

@@ -101,7 +101,7 @@ export class CutWriter {
     if (isFull || this.#ends === MOST_ENDS) this.#flush()
   }
 
-  /** Writes what is left, and syncs the file. @throws `spill_failed` */
+  /** Writes the remaining ends, and syncs the file. @throws `spill_failed` */
   finish(): void {
     if (this.#ends > 0) this.#flush()
     orSpillFailed(this.#path, () => fsyncSync(this.#descriptor))

@@ -22,7 +22,7 @@ export function writeAt(path: string, descriptor: number, bytes: Uint8Array, pla
   })
 }
 
-/** Fills bytes with those of a file, starting at a place. Returns whether the file has them all. */
+/** Fills bytes from a file, starting at a place. Returns whether the file has them all. */
 export function fillFrom(descriptor: number, bytes: Buffer, place: number): boolean {
   for (let done = 0; done < bytes.length; ) {
     const read = readSync(descriptor, bytes, done, bytes.length - done, place + done)

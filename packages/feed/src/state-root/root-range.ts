@@ -14,7 +14,7 @@ import { HASHED_KEY_AT, HASHED_WRITE_LENGTH, type NamedWrites, type RangeWrite, 
 const BATCH_BYTES = 256 * 1_024
 /** Parts that are replayed while another is written. */
 const PARTS_AHEAD = 4
-/** Leaves and writes of a part in the mean: about 16 MiB of nodes, which fit into the caches of a CPU. */
+/** Leaves and writes of a part on average: about 16 MiB of nodes, which fit into the caches of a CPU. */
 const PART_LEAVES = 2 ** 16
 const LEAST_PART_DEPTH = 4
 /** Bytes of keys in memory, as a share of the bytes of hashed writes. */
@@ -158,7 +158,7 @@ export class RootRange {
   }
 
   /**
-   * Writes the keys before the range and those of its writes.
+   * Writes the keys before the range and the keys of its writes.
    * @returns the length of the file
    */
   async #writeKeys(version: bigint, { path, before }: RangeKeys): Promise<number> {

@@ -15,7 +15,7 @@ export interface RootRangesOptions {
   /** Threads that hash; by default the number of cores, and none on one core. */
   readonly threads?: number | undefined
   readonly signal?: AbortSignal | undefined
-  /** Waits until the work may go on. It is called before each part. */
+  /** Waits until the work may continue. It is called before each part. */
   readonly pace?: (() => Promise<void>) | undefined
 }
 

@@ -116,7 +116,7 @@ describe('a state tree', () => {
     expect(listStateTrees(folder)).toEqual([version])
   })
 
-  it('is not written of another state than that of its checkpoint', async () => {
+  it('is not written of any state but its checkpoint', async () => {
     const folder = makeFolder()
     const checkpoint = await checkpointOf(manyEntries(30))
     const work = writeStateTree([manyEntries(29)], { folder, checkpoint, threads: 0 })

@@ -12,7 +12,7 @@ import { PART_DEPTH } from './leaf-store.js'
 
 export const TREE_MAGIC: Uint8Array = new TextEncoder().encode('LSTREE\0\x01')
 export const HEADER_LENGTH: number = 8 + 8 + 4 * 4 + HASH_LENGTH
-/** Most leaves, in the mean, below a node of the lowest kept level. */
+/** Most leaves, on average, below a node of the lowest kept level. */
 const MOST_LEAVES = 32
 /** Most keys of a tree. Leaves, and the nodes of a level, are counted in 32 bits. */
 export const MAX_TREE_KEYS: number = 2 ** 32 - 1

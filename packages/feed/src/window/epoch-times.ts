@@ -98,7 +98,7 @@ export class EpochTimes {
   }
 }
 
-/** Most ends of an entry, which are held in memory. A network has some tens of thousands in its whole history. */
+/** Most ends of an entry, which are held in memory. A network has tens of thousands in its whole history. */
 const MOST_ENDS = 1_000_000
 
 async function readEnds(storage: BackupStorage, entry: EpochEndingEntry): Promise<EpochEnd[]> {

@@ -21,7 +21,7 @@ export const BODY_RATE: PaceRate = { burstBytes: 4 * 1024 * 1024, bytesPerMs: 32
  */
 export const LONG_BODY_RATE: PaceRate = { burstBytes: 1024 * 1024, bytesPerMs: 8_192 }
 
-/** Paces the bytes of all large bodies together, in the order in which they ask. */
+/** Paces the bytes of all large bodies together, in the order of their requests. */
 export class BodyPacer {
   readonly #turns: TurnQueue
   readonly #rate: PaceRate

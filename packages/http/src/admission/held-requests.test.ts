@@ -24,7 +24,7 @@ async function serve(limits: { maxHoldMs?: number; maxHeld?: number } = {}) {
   const hasReceived = (count: number) =>
     eventually(
       () => received >= count,
-      () => `${count} requests, of which ${received} have come`,
+      () => `${count} requests; ${received} have come`,
     )
   const url = `http://127.0.0.1:${running.port}`
   const reach = async (latest: bigint): Promise<void> => {

@@ -17,8 +17,8 @@ interface Connection {
 }
 
 /**
- * Drops connections on which nothing moves, of idle clients and of clients that do not read their answers. One timer
- * examines all connections, because Node would set a timer for each socket several times with every request.
+ * Drops connections without traffic, of idle clients and of clients that do not read their answers. One timer examines
+ * all connections, because Node would set a timer for each socket several times with every request.
  */
 export function dropIdleConnections(server: Server, idleTimeoutMs: number): OpenConnections {
   const connections = new LinkedList<Connection>()

@@ -108,7 +108,7 @@ describe('bodies that come slowly', () => {
 describe('a client that waits for `100 Continue`', () => {
   const expecting = (length: number) => rawItemRequest(`content-length: ${length}\r\nexpect: 100-continue`, '')
 
-  it('gets 100 Continue for a body that is taken', async () => {
+  it('gets 100 Continue for a body that is accepted', async () => {
     await start({})
     const client = open(expecting(RAW_ITEM_BODY.length))
     expect(await statusesOf(client, 1)).toEqual([100])
@@ -171,7 +171,7 @@ describe('the memory of a body', () => {
     }
   })
 
-  it('is at most twice its length, whatever pieces it comes in', () => {
+  it('is at most twice its length, whatever its pieces', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 40 })), (pieces) => {
         const collector = new ChunkCollector()

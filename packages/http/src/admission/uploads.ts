@@ -36,7 +36,7 @@ export class Upload {
  */
 export class Uploads {
   readonly #limits: UploadLimits
-  /** Uploads in the order in which they began. */
+  /** Uploads in order of arrival. */
   readonly #receiving = new LinkedList<Upload>()
   #heldBytes = 0
 

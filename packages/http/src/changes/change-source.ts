@@ -15,7 +15,7 @@ export interface ChangeCursor {
    * @throws `version_pruned`, `version_truncated`
    */
   read(first: bigint, last: bigint): Promise<ChangePage>
-  /** Frees what the reads keep. */
+  /** Frees the resources of the reads. */
   close(): void
 }
 

@@ -128,7 +128,7 @@ export class SharedChanges {
     this.#bytes = 0
   }
 
-  /** Takes a place of a stream that is behind, in the order in which the streams came. */
+  /** Takes a place of a stream that is behind, in order of arrival. */
   async takePlace(): Promise<void> {
     if (this.#taken >= CATCH_UP_PLACES) await new Promise<void>((resolve) => this.#places.push(resolve))
     else this.#taken++

@@ -11,7 +11,7 @@ async function openPage(examples: RequestExamples = {}) {
   return await inject(listener, '/v1/spec')
 }
 
-it('the document for programs that read YAML is that of JSON', async () => {
+it('the document for programs that read YAML is the JSON one', async () => {
   const listener = createRequestListener({ ledger: createLedger(createMemoryEngine()) })
   const [json, yaml] = [await inject(listener, '/v1/spec.json'), await inject(listener, '/v1/spec.yaml')]
   expect([yaml.statusCode, yaml.headers['content-type']]).toEqual([200, 'application/yaml'])

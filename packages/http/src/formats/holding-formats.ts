@@ -69,7 +69,7 @@ const HOLDING_SCHEMA: JsonSchema = {
     amount: U64,
     last_transaction_version: { ...U64, description: 'Version that last wrote the store.' },
     metadata: {
-      description: 'With `with_metadata=true`: what the creator of the asset says about it; null if it says nothing.',
+      description: 'With `with_metadata=true`: the metadata that the creator of the asset set; null if there is none.',
       oneOf: [
         {
           type: 'object',
@@ -183,8 +183,8 @@ export const ACTIVITY_SCHEMA: JsonSchema = {
     asset_type: ASSET,
     token_standard: STANDARD,
     storage_id: STORAGE,
-    before: { ...U64, description: 'What the account held in this store before the version.' },
-    after: { ...U64, description: 'What it holds in this store after the version.' },
+    before: { ...U64, description: 'Balance of the account in this store before the version.' },
+    after: { ...U64, description: 'Balance of the account in this store after the version.' },
     change: { type: 'string', description: '`after` less `before`, with its sign.' },
   },
 }

@@ -6,8 +6,7 @@ interface Waiting {
 }
 
 /**
- * Bounds the number of requests that are with upstreams at one time. Others wait for their turn, in the order in which
- * they came.
+ * Bounds the number of requests that are with upstreams at one time. Others wait for their turn, in order of arrival.
  *
  * No library does this for us: p-limit does not bound its queue, and keeps the place of a client that left.
  */

@@ -305,7 +305,7 @@ function requestInit(
 
 /**
  * The rest of an answer.
- * @param end called when the last of it was taken, or reading failed
+ * @param end called when its last bytes were read, or reading failed
  */
 async function* restOf(rest: AsyncGenerator<Uint8Array>, end: () => void): AsyncGenerator<Uint8Array> {
   try {

@@ -26,7 +26,7 @@ export const getAccountActivities: Operation = {
   tag: 'Holdings',
   summary: 'Get activities of an account',
   description:
-    'Lists every change of what an account holds, in pages: one for each version and store, coin stores first, then by address. The changes come from the state, not from events: the sum of the changes of an asset after version a and up to version b is the difference between its balances at b and a. If the window does not begin at genesis, the changes begin after its oldest version.',
+    'Lists every change of the holdings of an account, in pages: one for each version and store, coin stores first, then by address. The changes come from the state, not from events: the sum of the changes of an asset after version a and up to version b is the difference between its balances at b and a. If the window does not begin at genesis, the changes begin after its oldest version.',
   parameters: [ADDRESS_PARAMETER, ASSET_PARAMETER, ...HISTORY_PARAMETERS],
   success: listSuccess(ACTIVITY_SCHEMA, activityFormat(undefined).columns),
   isPaged: true,

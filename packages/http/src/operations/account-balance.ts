@@ -28,7 +28,7 @@ export const getAccountBalance: Operation = {
   tag: 'Accounts',
   summary: 'Get account balance',
   description:
-    'Reads what an account holds of a coin or fungible asset: the coin store (if the asset is a coin) and the primary fungible store. A store that does not exist counts as 0. With `proof=true` the answer is `{value, proof}`, with a proof of both stores, there or not. In BCS: a u64.',
+    'Reads the balance of an account in a coin or fungible asset: the sum of the coin store (if the asset is a coin) and the primary fungible store. A store that does not exist counts as 0. With `proof=true` the answer is `{value, proof}`, with a proof of both stores, there or not. In BCS: a u64.',
   parameters: [
     {
       name: 'address',

@@ -26,7 +26,7 @@ export const getAccountBalances: Operation = {
   tag: 'Holdings',
   summary: 'Get balances of an account',
   description:
-    'Lists what an account holds, in pages: its coin stores by coin type, then its fungible stores by address, with the account as their direct owner. An asset that it holds as a coin and in several stores has several items. A page may end before its limit.',
+    'Lists the holdings of an account, in pages: its coin stores by coin type, then its fungible stores by address, with the account as their direct owner. An asset that it holds as a coin and in several stores has several items. A page may end before its limit.',
   parameters: [
     ADDRESS_PARAMETER,
     ASSET_PARAMETER,

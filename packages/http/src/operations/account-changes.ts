@@ -71,7 +71,7 @@ export const getAccountChanges: Operation = {
           type: { type: 'string', description: 'Of a resource: its struct tag.' },
           module: { type: 'string', description: 'Of a module: its name.' },
           address: { type: 'string', description: 'Where it is stored, if that is a primary store of the account.' },
-          asset: { type: 'string', description: 'What that store holds: the address of a fungible asset.' },
+          asset: { type: 'string', description: 'Asset in that store: the address of a fungible asset.' },
           before: { type: ['object', 'string', 'null'] },
           after: { type: ['object', 'string', 'null'] },
           before_error: { $ref: '#/components/schemas/Error' },

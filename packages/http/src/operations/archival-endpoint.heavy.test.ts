@@ -1,4 +1,4 @@
-// What a store that has pruned transactions answers to questions about them, with the address of an archive.
+// Answers of a store about transactions that it has pruned, with the address of an archive.
 import type { RequestListener } from 'node:http'
 import { createMemoryEngine, engineToAsync } from '@ledger-state/engine'
 import { type AsyncLedger, createAsyncLedger, createLedger, type Ledger } from '@ledger-state/ledger'
@@ -149,7 +149,7 @@ describe.runIf(hasSharedData).each(['memory', 'another machine'])('a pruned stor
     }
   })
 
-  it('answers 404 without it for what no archive has', async () => {
+  it('answers 404 without it for transactions that no archive has', async () => {
     for (const [path, error_code] of [
       [`/transactions/by_version/${latest + 1n}`, 'transaction_not_found'],
       ['/blocks/by_height/100000', 'block_not_found'],

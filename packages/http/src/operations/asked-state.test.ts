@@ -141,12 +141,12 @@ describe('a state asked for by its time', () => {
     }
   })
 
-  it('is that of the first microsecond of a date', async () => {
+  it('is the state at the first microsecond of a date', async () => {
     expect(await versionOf('ledger_timestamp=2026-02-01')).toBe(9)
     expect((await errorOf('ledger_timestamp=2026-01-31'))[0]).toBe(410)
   })
 
-  it('is taken wherever a version is', async () => {
+  it('is accepted wherever a version is', async () => {
     const { body } = await inject(listener, '/v1/spec.json')
     const { paths } = JSON.parse(body) as { paths: Record<string, Record<string, { parameters: { name: string }[] }>> }
     const names = Object.values(paths).flatMap((methods) =>

@@ -115,7 +115,7 @@ describe.runIf(hasSharedData)(`the events of a type (TEST_SEED=${testSeed()})`, 
     expect([statusCode, body]).toEqual([400, expect.stringContaining('invalid_input')])
   })
 
-  it('and the transactions that changed an account are those of a range of times', async () => {
+  it('and the transactions that changed an account can be limited to a range of times', async () => {
     const random = createRandom(testSeed())
     const changes = '/v1/accounts/0x1/affecting_transactions'
     type Transaction = { readonly version: string; readonly timestamp?: string }

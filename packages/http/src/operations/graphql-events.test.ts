@@ -83,7 +83,7 @@ describe(`events by POST /v1/graphql (TEST_SEED=${testSeed()})`, () => {
       return rest
     })
 
-  it('are those of a type, in both orders and in pages, asked twice', async () => {
+  it('can be filtered by type, in both orders and in pages, asked twice', async () => {
     const types = [...new Set(expected.map(({ type }) => type))]
     expect(types.length).toBeGreaterThan(0)
     for (const ask of [...asks, ...asks]) {
@@ -122,7 +122,7 @@ describe(`events by POST /v1/graphql (TEST_SEED=${testSeed()})`, () => {
     }
   })
 
-  it('are those of a stream, of an account and a type, and of a version', async () => {
+  it('can be filtered by stream, by account and type, and by version', async () => {
     const keyed = expected.find(({ account_address }) => account_address !== NO_ACCOUNT)!
     const { account_address: account, creation_number: number, type, transaction_version: version } = keyed
     const of = (test: (row: Row) => boolean) => expected.filter(test).slice(0, 100)
@@ -144,7 +144,7 @@ describe(`events by POST /v1/graphql (TEST_SEED=${testSeed()})`, () => {
     const [ask] = asks as [Ask]
     expect((await ask({ where_condition: {} })).fault).toContain('its filter must name type, indexed_type')
     const account = { account_address: { _eq: NO_ACCOUNT } }
-    expect((await ask({ where_condition: account })).fault).toContain('must name creation_number as well')
+    expect((await ask({ where_condition: account })).fault).toContain('must also name creation_number')
     expect((await ask({ where_condition: { indexed_type: { _eq: 'no type' } } })).rows).toEqual([])
     expect((await ask({ where_condition: { transaction_version: { _eq: '99999999999' } } })).rows).toEqual([])
     expect((await ask({ where_condition: { transaction_version: { _eq: -1 } } })).rows).toEqual([])

@@ -367,7 +367,7 @@ describe('POST /v1/graphql refuses', () => {
     expect(status).toBe(400)
   })
 
-  it('documents that are too large, too deep or too dear, before it reads', async () => {
+  it('documents that are too large, too deep or too expensive, before it reads', async () => {
     const ask = await askAssets()
     const deep = (levels: number) => balances(`where: ${'{_and: ['.repeat(levels)}${']}'.repeat(levels)}`)
     expect(await faultOf(ask(deep(MOST_LEVELS)))).toBe(`a query has at most ${MOST_LEVELS} levels`)
@@ -440,7 +440,7 @@ describe('POST /v1/graphql refuses', () => {
     }
   })
 
-  it('a list that needs too many rows, and gives other clients their turns meanwhile', async () => {
+  it('a list that needs too many rows, and lets other clients have their turns', async () => {
     const engine = createMemoryEngine()
     const count = MOST_ROWS_READ / 10 + 1
     const writes = Array.from({ length: count }, (_, at) =>

@@ -10,7 +10,7 @@ export const getLedgerInfo: Operation = {
   negotiates: true,
   tag: 'General',
   summary: 'Get ledger info',
-  description: 'What the ledger holds: the latest and the oldest version that can be read, with their blocks.',
+  description: 'The latest and the oldest version that can be read, with their blocks.',
   parameters: [],
   success: { json: { $ref: '#/components/schemas/LedgerInfo' }, bcs: { $ref: '#/components/schemas/Bytes' } },
   errors: [403, 500, 503],

@@ -27,7 +27,7 @@ export const getSlice: Operation = {
   negotiates: false,
   takesTurns: true,
   tag: 'General',
-  summary: 'Show what a slice keeps',
+  summary: 'Show the contents of a slice',
   description:
     'The part of the ledger that the store keeps: the requested slice, and its members in pages, accounts and objects before tables, each in byte order. `asked` is null if the store keeps everything. A page examines about 1,000 members: with `joined_since` it may be empty and have a cursor.',
   parameters: [
@@ -64,7 +64,10 @@ export const getSlice: Operation = {
             { type: 'null' },
           ],
         },
-        outside: { type: ['string', 'null'], description: 'Describes in words what the slice leaves out.' },
+        outside: {
+          type: ['string', 'null'],
+          description: 'Describes in words the part of the ledger that the slice leaves out.',
+        },
         left_out: {
           description:
             'Counts of everything that the slice has left out since the store began, up to the last commit at or before the version. Bytes count keys and values. Null if the store keeps everything, or has not counted since it began.',
@@ -122,7 +125,7 @@ export const getSlice: Operation = {
     const asked = parseAskedState(request.query)
     const start = parameterOf(request.query, 'start', hexToBytes)
     const askedLimit = parseLimit(request.query)
-    request.expectOutput('json', 'Show what a slice keeps')
+    request.expectOutput('json', 'Show the contents of a slice')
     const state = request.pin(asked)
     const limit = pageLimit(askedLimit, DEFAULT_PAGE, MAX_PAGE)
     const { view, storedView, ledger } = state

@@ -112,7 +112,7 @@ describe.runIf(hasSharedData)(`the filters of a stream (TEST_SEED=${testSeed()})
     for (const { version, timestamp } of entries) if (times.get(version)) expect(timestamp).toBe(times.get(version))
   })
 
-  it('`account` has the changes at an address, `table` those of its items', async () => {
+  it('`account` has the changes at an address, `table` the changes of its items', async () => {
     for (const account of someOf(
       allChanges().flatMap((one) => one.address ?? []),
       4,
@@ -127,7 +127,7 @@ describe.runIf(hasSharedData)(`the filters of a stream (TEST_SEED=${testSeed()})
     }
   })
 
-  it('`resource_type` has the changes of a type, also in groups, where members that stay the same are left out', async () => {
+  it('`resource_type` has the changes of a type, even in groups, where unchanged members are left out', async () => {
     const typeOf = (change: Change) =>
       change.resource ?? (change.type === 'write_resource' ? change.data?.type : undefined)
     for (const type of someOf(
@@ -171,7 +171,7 @@ describe.runIf(hasSharedData)(`the filters of a stream (TEST_SEED=${testSeed()})
     }
   })
 
-  it('`asset_type` has what holders held before and after', async () => {
+  it('`asset_type` has the balances of holders before and after', async () => {
     const entries = await entriesOf(`asset_type=${encodeURIComponent(COIN)}`)
     expect(entries.length).toBeGreaterThan(10)
     const held = new Map<string, bigint>()

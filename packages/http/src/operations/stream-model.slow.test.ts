@@ -7,7 +7,7 @@ import { createEngineChanges } from '../changes/engine-changes.js'
 
 const ROUNDS = 15
 
-it(`many clients of long random streams receive what a model says (TEST_SEED=${testSeed()})`, async () => {
+it(`many clients of long random streams receive the entries of a model (TEST_SEED=${testSeed()})`, async () => {
   const random = createRandom(testSeed())
   const seen = new Map<string, number>()
   for (let round = scaledRounds(ROUNDS); round > 0; round--) {

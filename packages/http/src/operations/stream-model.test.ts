@@ -6,7 +6,7 @@ import { createEngineChanges } from '../changes/engine-changes.js'
 
 const ROUNDS = 2
 
-it(`clients of random streams receive what a model says (TEST_SEED=${testSeed()})`, async () => {
+it(`clients of random streams receive the entries of a model (TEST_SEED=${testSeed()})`, async () => {
   const random = createRandom(testSeed())
   for (let round = 0; round < ROUNDS; round++) {
     const engine = createMemoryEngine()

@@ -184,7 +184,7 @@ describe('GET /v1/stream', () => {
     expect(await nextOf(stream)).toBeUndefined()
   })
 
-  it('frees what it reads with if its client leaves while an entry is made', async () => {
+  it('frees its cursor if its client leaves while an entry is made', async () => {
     const engine = await smallLedger()
     const source = createEngineChanges(engine)
     const { promise: hasLeft, resolve: leave } = Promise.withResolvers<void>()
@@ -470,7 +470,7 @@ async function randomSteps(random: Random, engine: StateWriter, url: string): Pr
       await read()
     }
   }
-  // The last version ends what the stream sends.
+  // The mirror reads up to this last version.
   const last = engine.ledger!.latestVersion + 1n
   await engine.commit([versionOf(last, item(9, 9))], { chainId: 4n })
   // Before a truncation another version may have had its number.

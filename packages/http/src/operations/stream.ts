@@ -53,7 +53,7 @@ const PARAMETERS: readonly Parameter[] = [
   filterParameter('key_type', 'With `table`: the type of its keys, which `data` is decoded with.', TYPE),
   filterParameter('value_type', 'With `table`: the type of its values.', TYPE),
   filterParameter('resource_type', 'Resources of a type, of all accounts or of `account`.', TYPE),
-  filterParameter('asset_type', 'What the holders of a coin or fungible asset hold.', {
+  filterParameter('asset_type', 'Balances of the holders of a coin or fungible asset.', {
     $ref: '#/components/schemas/AssetType',
   }),
   filterParameter('event_type', 'Events of a type, if the store keeps whole transactions.', TYPE),
@@ -88,7 +88,7 @@ export const getStream: Operation = {
           type: 'array',
           items: { type: 'object' },
           description:
-            'Written and deleted values, as in the changes of a transaction; with `asset_type`, what an owner held in a store before and after.',
+            'Written and deleted values, as in the changes of a transaction; with `asset_type`, the balance of an owner in a store before and after.',
         },
         events: { type: 'array', items: { $ref: '#/components/schemas/VersionedEvent' } },
         values: { type: 'array', items: {}, description: 'The answer of the view since this version.' },

@@ -99,7 +99,7 @@ describe.runIf(hasSharedData)(`transactions and events at a version or a time (T
     )
   })
 
-  it('are those of a store that ends there', async () => {
+  it('match a store that ends there', async () => {
     expect(before.size).toBeGreaterThan(3)
     const versions = [...before.keys()]
     for (const [listener, chosen] of [

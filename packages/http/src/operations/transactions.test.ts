@@ -39,7 +39,7 @@ function transactionOf(version: number) {
   }
 }
 
-/** A ledger in which each version from 1 to 6 writes observed keys; transactions are known from version 3 on. */
+/** A ledger in which each version from 1 to 6 writes observed keys; transactions are known since version 3. */
 function ledgerWith(transactions: boolean): Promise<StateWriter> {
   const versions = Array.from({ length: 6 }, (_, at): Write[] => {
     const version = at + 1

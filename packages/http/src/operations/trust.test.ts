@@ -55,7 +55,7 @@ describe('GET /v1/-/trust', () => {
     })
   })
 
-  it('names the version of which validators signed another ledger', async () => {
+  it('names the version at which validators signed another ledger', async () => {
     expect(await trustOf(undefined, { version: 70n, epoch: 9n })).toMatchObject({
       signed_version: null,
       contradicted_version: '70',

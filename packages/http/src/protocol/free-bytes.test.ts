@@ -27,7 +27,7 @@ describe('the memory of a body', () => {
     expect(collector.heldBytes).toBe(0)
   })
 
-  it('is not freed once the body was taken', () => {
+  it('is not freed once the body was handed over', () => {
     const collector = new ChunkCollector()
     for (let at = 0; at < 9; at++) collector.add(Buffer.allocUnsafeSlow(50_000).fill(at))
     const body = collector.take()

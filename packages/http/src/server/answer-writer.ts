@@ -216,7 +216,10 @@ async function stream(
   }
 }
 
-/** Resolves when the client has read what was written, or has left: perhaps while the written part was being made. */
+/**
+ * Resolves when the client has read everything written so far, or has left: perhaps while the written part was being
+ * made.
+ */
 function untilDrained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     if (response.destroyed) {

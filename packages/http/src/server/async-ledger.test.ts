@@ -107,7 +107,7 @@ describe('a service over an async ledger', () => {
     }
   })
 
-  it('is 503 while no server answers, also in its health, and is there again by itself', async () => {
+  it('is 503 while no server answers, even in its health, and recovers by itself', async () => {
     const engine = createMemoryEngine()
     const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
     await engine.commit([{ version: 0n, block, writes: [] }], { chainId: 4 })

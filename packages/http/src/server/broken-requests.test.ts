@@ -116,7 +116,11 @@ describe('requests that the protocol forbids', () => {
   it.each([
     ['no Host', 'GET /v1 HTTP/1.1\r\nconnection: close\r\n\r\n', 400],
     ['an expectation', 'GET /v1 HTTP/1.1\r\nhost: x\r\nexpect: foo\r\nconnection: close\r\n\r\n', 417],
-    ['a coding of its body besides chunks', rawItemRequest('transfer-encoding: gzip, chunked', '0\r\n\r\n'), 400],
+    [
+      'a coding of its body in addition to chunks',
+      rawItemRequest('transfer-encoding: gzip, chunked', '0\r\n\r\n'),
+      400,
+    ],
     ['HTTP/2.0', 'GET /v1 HTTP/2.0\r\nhost: x\r\nconnection: close\r\n\r\n', 505],
     ['HTTP/0.9', 'GET /v1\r\n\r\n', 505],
     ['noise', NOISE, 400],
@@ -166,7 +170,7 @@ describe('requests that do not come in whole, a thousand at a time', () => {
       opened.push(...Array.from({ length: OPENED_AT_A_TIME }, () => openRawConnection(port)))
       await eventually(
         () => accepted === opened.length,
-        () => `${opened.length} connections to be accepted, of which ${accepted} are`,
+        () => `${opened.length} connections to be accepted; ${accepted} are`,
       )
     }
     return opened

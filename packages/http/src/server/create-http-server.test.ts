@@ -27,7 +27,7 @@ function injected(server: Server, options: InjectOptions) {
   return inject((request, response) => void server.emit('request', request, response), options)
 }
 
-/** Time in which a loaded machine must do what normally takes no time. */
+/** Time limit for a loaded machine to do work that normally takes no time. */
 const PATIENCE = { timeout: PATIENCE_MS }
 
 async function stop(server: Server): Promise<void> {

@@ -15,7 +15,7 @@ export interface HttpServerOptions extends RequestListenerOptions {
   readonly maxConnections?: number
   /** Time after which a request that has not come in whole is answered 408, and its connection closed. */
   readonly requestTimeoutMs?: number
-  /** Time after which a connection on which nothing moves is dropped: slow readers as well as idle clients. */
+  /** Time after which a connection without traffic is dropped: slow readers and idle clients. */
   readonly idleTimeoutMs?: number
   /** Time that `close` leaves to current requests; then the remaining connections are dropped. */
   readonly drainTimeoutMs?: number

@@ -245,7 +245,7 @@ describe('requests', () => {
     },
   )
 
-  it('with bodies over the limit are refused, and one of just that size is taken', async () => {
+  it('with bodies over the limit are refused, and one of just that size is accepted', async () => {
     const listener = listenerOf(await tenVersions(), { bodyLimitBytes: 1_000 })
     expect((await ask(listener, post(ITEM, KEY_1.padEnd(1_000)))).status).toBe(200)
     expect((await ask(listener, post(ITEM, KEY_1.padEnd(1_001)))).status).toBe(413)
@@ -303,11 +303,11 @@ describe('the headers for caches', () => {
     ['a balance at a version', { url: '/v1/accounts/0x1/balance/0xa?ledger_version=3' }, 'Accept, Origin', 'no-cache'],
     ['the ledger info', { url: '/v1' }, 'Accept, Origin', 'no-cache'],
     ['an item', post(ITEM), 'Accept, Origin', undefined],
-    ['what is refused', { url: '/v1/accounts/zz/balance/0xa' }, 'Accept, Origin', 'no-cache'],
-    ['what is not there', { url: '/nowhere' }, 'Origin', 'no-cache'],
+    ['a refused request', { url: '/v1/accounts/zz/balance/0xa' }, 'Accept, Origin', 'no-cache'],
+    ['an unknown path', { url: '/nowhere' }, 'Origin', 'no-cache'],
     ['a long document', { url: '/v1/spec.json' }, 'Accept-Encoding, Origin', 'no-cache'],
   ] as [string, InjectOptions, string, string | undefined][])(
-    'name what the answer depends on: %s',
+    'name the headers that the answer depends on: %s',
     async (_name, request, vary, cacheControl) => {
       const { headers } = await ask(listenerOf(await tenVersions()), request)
       expect([headers.vary, headers['cache-control']]).toEqual([vary, cacheControl])

@@ -194,7 +194,7 @@ describe('a request', () => {
   it.each([
     ['plain', 'content-length: 14', '{"key":"0x01"}'],
     ['chunked', 'transfer-encoding: chunked', 'e\r\n{"key":"0x01"}\r\n0\r\n\r\n'],
-  ])('that is %s lasts from the end of its headers on', async (_name, framing, body) => {
+  ])('that is %s is timed since the end of its headers', async (_name, framing, body) => {
     const told: AnswerReport[] = []
     const telling = await serverOf({ onAnswered: (answered) => told.push(answered) })
     const socket = connect((telling.address() as AddressInfo).port, '127.0.0.1')

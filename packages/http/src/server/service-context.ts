@@ -38,7 +38,7 @@ export function createServiceContext(options: RequestListenerOptions, isClosing:
     changes: changes && new SharedChanges(changes),
     streams: new StreamPlaces(limits),
     ticks: new LedgerTicks(ledger),
-    // A connection on which nothing moves is dropped.
+    // A connection without traffic is dropped.
     heartbeatMs: Math.min(HEARTBEAT_MS, limits.idleTimeoutMs / 3),
     isClosing,
     onUnexpectedError,

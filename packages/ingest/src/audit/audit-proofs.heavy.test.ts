@@ -117,7 +117,7 @@ function openPaths(auditFolder: string, record: AuditRecord) {
 
 const work = { turn: async () => {}, hold: () => {} }
 
-/** Expects that a path proves what the state has for a key. */
+/** Expects that a path proves the value, or the absence, of a key. */
 function expectProof(engine: StateEngine, version: bigint, key: Uint8Array, path: StatePath, root: string): void {
   const keyHash = hasher.hash('StateKey', key)
   expect(bytesToHexDigits(rootOfStatePath(hasher, path, keyHash))).toBe(root)
@@ -216,7 +216,7 @@ describe(`proofs at ends of blocks (TEST_SEED=${testSeed()})`, () => {
     }
   })
 
-  it('begin anew with a budget that comes later, end with a budget of 0, and stay without one', async () => {
+  it('start over with a budget that is set later, end with a budget of 0, and stay without one', async () => {
     const ledger = new RandomLedger(createRandom(testSeed()), 30, true)
     await ledger.extend(6)
     const auditFolder = newPath()
@@ -261,7 +261,7 @@ describe(`proofs at ends of blocks (TEST_SEED=${testSeed()})`, () => {
     await reader.close()
   })
 
-  it('are refused if a value or a file is not what was audited', async () => {
+  it('are refused if a value or a file differs from the audited one', async () => {
     const ledger = new RandomLedger(createRandom(testSeed()), 40, true)
     await ledger.extend(10)
     const auditFolder = newPath()

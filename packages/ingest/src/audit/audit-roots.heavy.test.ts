@@ -222,7 +222,7 @@ describe('auditRoots', () => {
     expect((await begins(good)).isAnew).toBe(true)
   })
 
-  it('notices any damage of the leaves from which it goes on', async () => {
+  it('notices any damage of the leaves from which it continues', async () => {
     const random = createRandom(testSeed())
     const half = good.blockAt(BigInt(ledger.length) / 2n).lastVersion
     for (let round = 0; round < 8; round++) {
@@ -262,7 +262,7 @@ describe('auditRoots', () => {
     const pace = async () => {
       if (isPruned || readAuditRecord(place)?.version !== before) return
       isPruned = true
-      // The writes of this range are read already. Of the next version, the deletions are gone, and nothing else.
+      // The writes of this range are read already. The next version has lost its deletions, and nothing else.
       await engine.prune(engine.ledger!.latestVersion - last!)
     }
     const overtaken = audit(engine, { folder: place, rangeWrites: 40, pace })

@@ -64,17 +64,17 @@ export interface AuditRootsOptions {
    * earlier call did.
    */
   readonly proofBytes?: number | undefined
-  /** Keys that a proof reads, in the mean; by default so many that it takes some 30 ms. */
+  /** Average number of keys that a proof reads; by default so many that it takes about 30 ms. */
   readonly proofKeys?: number | undefined
   readonly signal?: AbortSignal | undefined
-  /** Waits until the work may go on. It is called after some thousand writes, and before each part of the state. */
+  /** Waits until the work may continue. It is called after a few thousand writes, and before each part of the state. */
   readonly pace?: (() => Promise<void>) | undefined
   /** Called after each part of the work. */
   readonly onProgress?: ((progress: AuditProgress) => void) | undefined
 }
 
 const FILES = /^(leaves|keys|cuts)-\d+-[0-9a-f]+$/
-/** Keys that a proof reads, in the mean. */
+/** Average number of keys that a proof reads. */
 const PROOF_KEYS = 6_000
 const ALL_KEYS = new Uint8Array(0)
 /** Shares of the work: reading and hashing writes, and replaying them. */
@@ -83,7 +83,7 @@ const READING_SHARE = 0.4
 /**
  * Computes the root of the state at the end of each block, from the oldest version to the target, and compares it with
  * the roots that the store has of the ledger. Continues after the versions that an earlier call has audited. Reads the
- * store only; what it found is in the folder, durably after each range.
+ * store only; its findings are in the folder, durable after each range.
  * @returns the record: whoever finds a finding in it has a store whose state differs from the ledger
  * @throws `version_pruned`, `version_truncated` if the store loses versions of a range meanwhile: the next call goes
  * on; `spill_failed` if files cannot be written; `store_corrupt`
@@ -115,7 +115,7 @@ interface FinishedRange {
   readonly range: RootRange
   /** The ledger before its writes were read. */
   readonly ledger: LedgerSummary
-  /** Version of which `ends` are relative. */
+  /** Version that `ends` are relative to. */
   readonly first: bigint
   readonly ends: Uint32Array
   /** Depth of the kept cuts; undefined if there are none. */
@@ -282,7 +282,7 @@ class Audit {
     }
   }
 
-  /** Replays a range, and makes what it found durable. */
+  /** Replays a range, and makes its findings durable. */
   async #commit(finished: FinishedRange): Promise<AuditRecord> {
     const { range, ledger, first, ends, from, version, cutDepth, tracker, take, before } = finished
     const { folder, hashSalt } = this.#options

@@ -70,7 +70,7 @@ function audit(engine: StateEngine, place: string, options: Partial<AuditRootsOp
   return auditRoots(engine, { folder: place, hashSalt: 'APTOS::', target, threads: 0, ...options })
 }
 
-/** What a record says of the ledger, without the names of files. */
+/** Content of a record about the ledger, without the names of files. */
 function findingsOf({ from, version, root, compared, withoutRoot, findings, findingCount, proofs }: AuditRecord) {
   const cuts = proofs && [proofs.cuts[0]!.first, proofs.cuts.at(-1)!.last]
   return { from, version, root, compared, withoutRoot, findings, findingCount, cuts, keys: proofs?.keys }

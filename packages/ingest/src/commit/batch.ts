@@ -50,7 +50,7 @@ export class Batch {
 
   /**
    * Adds a version. Statements of its ledger about the state after it are added as writes of the store's own keys.
-   * @param beside further writes of the store's own keys
+   * @param beside writes of the store's own keys
    * @param whole the version with all writes of the source, if only a part is kept and the hash of everything is
    * computed
    */

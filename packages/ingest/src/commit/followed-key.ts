@@ -23,7 +23,7 @@ export interface FollowedKey {
   write(version: bigint, value: Uint8Array | null): readonly Write[]
 }
 
-/** Is told which stores of which owners are written. */
+/** Learns which stores of which owners are written. */
 export interface StoreNotes {
   /**
    * Notes that the version at hand writes an object, which may be a store before or after it.

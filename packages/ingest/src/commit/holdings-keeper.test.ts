@@ -149,7 +149,7 @@ describe('the index of holdings', () => {
       onNotice: (text) => notices.push(text),
     })
     expect([19n, 20n].map((version) => ended.at(version).has(HOLDINGS_KEY))).toEqual([true, false])
-    expect(notices).toEqual(['holdings are not indexed from version 20 on'])
+    expect(notices).toEqual(['holdings are not indexed since version 20'])
     expect(ended.mark).toEqual(without.mark)
   })
 

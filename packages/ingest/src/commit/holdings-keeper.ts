@@ -87,7 +87,7 @@ export class HoldingsKeeper {
         return withFirst(indexed, first)
       }
     }
-    if (isKept) onNotice(`holdings are not indexed from version ${versions[0]!.version} on`)
+    if (isKept) onNotice(`holdings are not indexed since version ${versions[0]!.version}`)
     return async () => withFirst(versions.map(withoutRows), isKept ? [[HOLDINGS_KEY, null]] : [])
   }
 

@@ -412,7 +412,7 @@ describe('a stop while the node does not answer', () => {
 describe('a window', () => {
   it('is pruned to between commits, in turns, and is reached even if it was made smaller', async () => {
     const records = listedBlocks(Array(400).fill(20))
-    // Pruning drops from the file what was merged together, and counts it.
+    // Pruning drops the writes that were merged together from the file, and counts them.
     const engine = await bed.open('store', { memtableBytes: 0 })
     await ingestSource(engine, listedSource(records), { to: 4_999n })
     expect(heldVersions(engine)).toEqual([0n, 4_999n])

@@ -309,8 +309,8 @@ class Ingest {
     const wholeHash = this.#compareHashes(batch.whole, versions.at(-1)!.version, writesHash, store)
     const mark = this.#markAfter(versions.at(-1)!.version, { source, writesHash, wholeHash }, store)
     await this.#commit(versions, { chainId, mark }, batch)
-    // Prunes twice as many entries as were written. So a store shrinks to a window that was made smaller, and commits
-    // wait only a little. Versions need not write anything.
+    // Prunes twice as many entries as were written. A store therefore shrinks to a smaller window, and commits wait
+    // only a little. Versions need not write anything.
     await this.#prune(Math.max(1, 2 * batch.writes))
     this.#report()
   }
@@ -338,7 +338,7 @@ class Ingest {
 
   /** Adds to the last of some versions the deletions of transactions that were retained long enough. */
   async #withoutExpired(held: AsyncSnapshot, versions: readonly VersionWrites[]): Promise<readonly VersionWrites[]> {
-    // A copy of another store deletes what that store deletes.
+    // A copy of another store gets the deletions of that store.
     if (!held.ledger || this.#source.isStore) return versions
     const { retain = 0n, retainTransactions = retain } = this.#options
     if (retainTransactions === 0n) return versions
@@ -462,14 +462,14 @@ class Ingest {
   }
 
   /**
-   * The source's hash of all its writes at a version, for a slice that was begun from another source. From there on the
-   * slice computes the hash itself, and compares.
+   * The source's hash of all its writes at a version, for a slice that began with another source. After that version
+   * the slice computes the hash itself, and compares.
    */
   #takeWholeHash(version: bigint): Uint8Array | undefined {
     const { isStore, checkpoint } = this.#source
     if (!isStore || checkpoint?.version !== version) return undefined
     this.#notice(
-      `the slice did not begin with a snapshot of this source: the hash of all writes is compared with the source's from version ${version} on, and nothing outside the slice before that`,
+      `the slice did not begin with a snapshot of this source: the hash of all writes is compared with the source's since version ${version}; before it, nothing outside the slice is compared`,
     )
     return checkpoint.writesHash
   }

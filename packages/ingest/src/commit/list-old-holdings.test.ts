@@ -31,7 +31,7 @@ const LATER = 12_000
 const MOST_ROWS = 10_000
 const MOST_KEYS = 256
 
-/** The address of an object: those of old ones lie among those of later ones. */
+/** The address of an object: addresses of old objects lie among addresses of later ones. */
 const addressAt = (number: number, isOld: boolean): Uint8Array =>
   parseAddress(`0x${(0x1_0000_0000 + 2 * number + (isOld ? 1 : 0)).toString(16)}`)
 

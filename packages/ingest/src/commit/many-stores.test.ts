@@ -1,4 +1,4 @@
-// Activities of an owner of many stores: the index lists the writes of these, from a commit on.
+// Activities of an owner of many stores: the index lists their writes since a commit.
 import { addressToLongHex, isLedgerStateError, parseAddress, type VersionWrites, type Write } from '@ledger-state/core'
 import { createMemoryEngine, engineToAsync, type StateReader, type StateWriter } from '@ledger-state/engine'
 import { delayState } from '@ledger-state/engine/testing/delayed-state'
@@ -146,7 +146,7 @@ function compare(engine: StateReader, model: HoldingsModel, random: Random): voi
 }
 
 describe('activities of an owner of many stores', () => {
-  it('are those of a plain model, and the index lists the writes of its stores', async () => {
+  it('match a plain model, and the index lists the writes of its stores', async () => {
     const random = createRandom(seed)
     for (let round = 0; round < rounds; round++) {
       const generated = randomHoldings(random, COUNT, CROWD)
@@ -192,7 +192,7 @@ describe('activities of an owner of many stores', () => {
     const generated = randomHoldings(random, COUNT, CROWD)
     const model = new HoldingsModel(generated)
     const at = LATEST + 1n
-    // Of 3,000 later stores no page of an earlier version reads a row.
+    // No page of an earlier version reads a row of the 3,000 later stores.
     const later = Array.from({ length: 3_000 }, (_, number) => laterStore(number))
     const grown = { version: at, block: undefined, writes: later }
     const engine = createMemoryEngine()

@@ -173,7 +173,7 @@ function compareActivities(ledger: Ledger, model: HoldingsModel, random: Random,
 }
 
 describe('holdings', () => {
-  it('are those of a plain model at every version, in pages of any size', async () => {
+  it('match a plain model at every version, in pages of any size', async () => {
     const random = createRandom(seed)
     for (let round = 0; round < rounds; round++) {
       const generated = randomHoldings(random, COUNT)

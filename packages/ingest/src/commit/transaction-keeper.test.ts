@@ -86,7 +86,7 @@ describe('transactions', () => {
     expect(sinceOf(engine)).toBe(0n)
   })
 
-  it('that are asked for later are known from then on', async () => {
+  it('that are asked for later are known since then', async () => {
     writeBackup(chain, bed.at('backup'))
     const engine = createMemoryEngine()
     await ingest(engine, bed.at('backup'), { keepTransactions: 'none', to: 60n })

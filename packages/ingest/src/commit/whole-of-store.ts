@@ -52,7 +52,7 @@ function readBlock(bytes: Uint8Array): TransactionBlock | undefined {
   }
 }
 
-/** A transaction of a block; undefined if that and the writes are not of the info of which the block has the hash. */
+/** A transaction of a block; undefined if it and the writes do not match the info hash in the block. */
 function wholeOf(
   block: TransactionBlock,
   at: number,

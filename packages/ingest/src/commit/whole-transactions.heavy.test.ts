@@ -149,7 +149,7 @@ describe('whole transactions', () => {
     }
   })
 
-  it('are kept by default from the first version of a new store on, but not by one that began without them', async () => {
+  it('are kept by default since the first version of a new store, but not by one that began without them', async () => {
     const snapshot = writeBackup(chain, bed.at('backup'), { snapshot: { version: 40, chunk: 15 } })
     const engine = createMemoryEngine()
     await ingest(engine, bed.at('backup'), { to: 50n })
@@ -164,7 +164,7 @@ describe('whole transactions', () => {
     await ingest(without, bed.at('backup'))
     expect(hasWholeTransactions(createLedger(without).at())).toBe(false)
     expect(without.at().get(TRANSACTIONS_KEY)).toBeUndefined()
-    // Nobody asked for what an unverified backup does not give.
+    // Nobody asked for the transactions, which an unverified backup does not give.
     await ingest(createMemoryEngine(), bed.at('backup'), { verify: false })
     expect(notices.filter((text) => text.includes('transaction'))).toEqual([])
   })

@@ -26,7 +26,7 @@ const epochsOf = (found: readonly Uint8Array[] | undefined) =>
   found?.map((bytes) => Number(readLedgerInfo(new ByteReader(bytes)).epoch))
 const range = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, at) => first + at)
 
-describe.each([0, 5, 31, 33])('readEpochChangeRange of a store from epoch %i on', (first) => {
+describe.each([0, 5, 31, 33])('readEpochChangeRange of a store since epoch %i', (first) => {
   it('reads from the epoch that ends at a version to the last one that is wanted', async () => {
     const engine = await storeFrom(first)
     for (const from of [first, first + 1, 40, 64, 79]) {

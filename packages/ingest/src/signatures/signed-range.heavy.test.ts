@@ -150,7 +150,7 @@ describe('a store', () => {
     const last = endings.at(-1)!
     expect(markOf(engine).signed).toMatchObject({ version: last.version, epoch: last.epoch, waypoint })
     expect(markOf(engine).contradicted).toBeUndefined()
-    // The next versions of the node continue what was followed.
+    // The next versions of the node continue the versions that were followed.
     await ingest(engine, node.url)
     await ingest(engine, writeChain('backup', signed))
     expect(markOf(engine).signed).toMatchObject({ version: signed.latestVersion })

@@ -40,7 +40,7 @@ const signedAt = (version: bigint): SignedRange => ({
   power: undefined,
 })
 
-/** A store of all versions, of which those before a window were pruned. */
+/** A store of all versions, pruned before a window. */
 async function wholeStore(versions: readonly (readonly Write[])[], retain: number): Promise<StateWriter> {
   const whole = createMemoryEngine()
   await ingest(whole, recordsOf(versions))

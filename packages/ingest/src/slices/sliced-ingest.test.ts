@@ -246,7 +246,7 @@ describe('an ingest that keeps a slice', () => {
 })
 
 describe('a slice of a backup in a bucket', () => {
-  it('is that of the same backup in a folder, although its state is read several times', async () => {
+  it('matches the same backup in a folder, although its state is read several times', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'bucket-slice-'))
     const chain = new SyntheticChain({ blocks: 60 })
     const version = chain.records.findLastIndex(({ info }, at) => at < 150 && info[9] === 0 && info[106] === 1)

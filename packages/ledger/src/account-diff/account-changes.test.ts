@@ -27,7 +27,7 @@ function contents(state: LedgerState, address: Uint8Array): Map<string, string> 
 }
 
 /**
- * Everything that an account holds, with the primary stores of the chain's asset and of coins of which the account has
+ * Everything that an account holds, with the primary stores of the chain's asset and of coins for which the account has
  * a store in either state.
  */
 function contentsWithStores(state: LedgerState, other: LedgerState, address: Uint8Array): Map<string, string> {
@@ -156,7 +156,7 @@ describe('the primary stores of an account', () => {
   ]
   const [APT, PAIRED, OTHER] = [parseAddress('0xa'), pairedMetadataAddress(BEAN), parseAddress('0xb')]
 
-  it('are among its changes: that of the chain and those of its coins, in pages of any size', async () => {
+  it('are among its changes: the primary stores of the chain asset and of its coins, in pages of any size', async () => {
     const engine = await engineOf(
       [coinStore, groupWith(APT, 1n), groupWith(PAIRED, 1n), groupWith(OTHER, 1n)],
       [groupWith(APT, 2n), groupWith(PAIRED, 2n), groupWith(OTHER, 2n)],

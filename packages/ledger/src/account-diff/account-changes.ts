@@ -234,8 +234,8 @@ function readGroup(bytes: Uint8Array = new Uint8Array(0)): Group {
 }
 
 /**
- * The members that differ, in the order in which members are listed. If the group cannot be read at one version, these
- * are all members of the other; if no member is known, the group represents them.
+ * The members that differ, in the order of listings. If the group cannot be read at one version, these are all members
+ * of the other; if no member is known, the group represents them.
  */
 function changedMembers(before: Group, after: Group, group: StructTag): readonly StructTag[] {
   const tags = new Map([...before.members, ...after.members].map(([text, { name }]) => [text, name]))

@@ -61,7 +61,7 @@ export class ChangeSampler<T> {
     if (!bucket.greatest || measured.measure > bucket.greatest.measure) bucket.greatest = measured
   }
 
-  /** The kept changes, each once, in the order in which they were added. */
+  /** The kept changes, each once, the first added first. */
   *kept(): Generator<Change<T>> {
     for (const { openedAt, first, last, least, greatest } of this.#buckets.values()) {
       const isDescending = last.version < openedAt

@@ -35,7 +35,7 @@ export interface AssetRecord {
   readonly supplyItem: SupplyItem | undefined
 }
 
-/** Reads what the state says about an asset; undefined if it says nothing, or if it does not decode. */
+/** Reads the record of an asset in the state; undefined if there is none, or if it does not decode. */
 export function readAssetRecord(state: LedgerState, asset: HeldAsset): AssetRecord | undefined {
   return asset.standard === 'v1' ? coinRecord(state, asset.coin) : fungibleRecord(state, asset.metadata)
 }
@@ -80,7 +80,7 @@ function coinRecord({ view }: LedgerState, coin: TypeTag): AssetRecord | undefin
   )
 }
 
-/** Reads an optional supply: an aggregator (handle, key, limit) or an integer, of which one is present. */
+/** Reads an optional supply: either an aggregator (handle, key, limit) or an integer. */
 function readSupplyItem(reader: ByteReader): SupplyItem | undefined {
   return readOption(reader, () =>
     readOption(reader, () => {

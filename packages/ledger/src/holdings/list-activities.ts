@@ -196,7 +196,7 @@ class ActivitiesOf implements ActivitiesPage {
     yield* this.#checked(toActivity(change, this.#timeOf), version)
   }
 
-  /** Checks what was read before a step, and that the next one reads the same changes. */
+  /** Checks that all versions read so far are still kept, and that the next step reads the same changes. */
   *#checked<T extends Activity | undefined>(step: T, version: bigint): Generator<T> {
     expectChangesKept(this.#reader, this.#state, version)
     yield step

@@ -105,7 +105,7 @@ describe('the members of an object', () => {
     expect(flagsOf(new ByteWriter().uleb128(2).uleb128(0).bool(true).bool(false))).toEqual([undefined, undefined])
   })
 
-  it('have the name of a token, also of one that was minted concurrently, and its properties', () => {
+  it('have the name of a token, even one that was minted concurrently, and its properties', () => {
     const token = { '0x4::token::Token': TOKEN }
     expect(readToken(groupOf(token))).toEqual({
       collection: Uint8Array.from(CREATOR),

@@ -164,7 +164,7 @@ function readCollectionSupply(group: Uint8Array): Pick<CollectionData, 'supply' 
   )
 }
 
-/** The beginning of `AptosCollection`: two references that may be absent, then what may change. */
+/** The beginning of `AptosCollection`: two references that may be absent, then the flags of mutability. */
 function readMutability(group: Uint8Array): Pick<CollectionData, 'isDescriptionMutable' | 'isUriMutable'> {
   const bytes = memberIn(group, APTOS_COLLECTION)
   const read = (): Pick<CollectionData, 'isDescriptionMutable' | 'isUriMutable'> => {

@@ -16,7 +16,7 @@ export interface Loading {
   keep<T>(version: bigint, name: string, begin: () => T): T
   /**
    * Makes a part of the answer. Once a run lacked nothing for it, later runs get it without making it again. The name
-   * says what is made, and of which version.
+   * says what is made, and for which version.
    */
   makeOnce<T extends string | Uint8Array>(name: string, make: () => T): T
   /** Most runs of a view in one page of its history. */

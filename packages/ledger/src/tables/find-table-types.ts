@@ -42,7 +42,7 @@ class Search {
   readonly #state: LedgerState
   readonly #handle: Uint8Array
   readonly #walker: TableWalker
-  /** Tables in the order in which they were found, searched or not. */
+  /** Tables in order of discovery, searched or not. */
   readonly #tables = new Map<string, Table>()
   #resource: StructTag | undefined
   #found: Table | undefined

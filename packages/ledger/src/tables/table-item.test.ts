@@ -40,7 +40,7 @@ const item = (valueType: string, key = '"1"', keyType = 'u64') => ({
 const itemWrite = (value: string): Write => [tableItemKey(HANDLE, hexToBytes('0x0100000000000000')), hexToBytes(value)]
 
 describe('readTableItem', () => {
-  it('prints a value by the module as it stood at the version read, even after an upgrade', async () => {
+  it('prints a value by the module of the version read, even after an upgrade', async () => {
     const engine = await engineOf(
       [[moduleKey(HOME, 'm'), moduleWith('b', 'a')], itemWrite('0x0102')],
       [],

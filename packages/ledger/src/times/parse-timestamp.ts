@@ -23,7 +23,7 @@ const DECADE_OF_DIGITS = 10n
 /**
  * Reads a time as microseconds since 1970. The text is that number in decimal, or RFC 3339 with `Z` or an offset. A
  * date without a time means its first microsecond in UTC. Digits beyond microseconds are cut off.
- * @throws `invalid_timestamp`, also for numbers that look like seconds or milliseconds
+ * @throws `invalid_timestamp`, even for numbers that look like seconds or milliseconds
  */
 export function parseTimestamp(text: string): bigint {
   const whole = text.length === DATE_LENGTH && DATE.test(text) ? `${text}T00:00:00Z` : text

@@ -25,8 +25,8 @@ const MOST_CHECKPOINTS = 16
 
 /**
  * The path from the transaction info of a version to a ledger info that validators signed. The next signed checkpoint
- * has the part of the path to the right of it; the rest follows from the kept transactions up to the checkpoint, of which
- * some are read for each level.
+ * has the part of the path to the right of it; the rest follows from the kept transactions up to the checkpoint. Each
+ * level reads some of them.
  */
 export function findInfoProof(
   state: LedgerState,

@@ -49,13 +49,13 @@ describe.each(['a ledger', 'an async ledger'])('the transactions of %s', (kind) 
     return await createAsyncLedger(engineToAsync(engine)).read((ledger) => run(ledger.at(version)))
   }
 
-  it('are those of the versions that came with them', async () => {
+  it('belong to the versions that came with them', async () => {
     const versions = Array.from({ length: 220 }, (_, version) => BigInt(version))
     const found = await read((state) => versions.map((version) => transactionAt(state, version)))
     expect(found).toEqual(versions.map((at) => (at >= 100n && at < 200n ? transactionOf(at) : undefined)))
   })
 
-  it('are known since the first of them, as long as none lacks', async () => {
+  it('are known since the first of them, as long as none is missing', async () => {
     expect(await read((state) => [hasTransactions(state), transactionsSince(state)], 99n)).toEqual([false, undefined])
     expect(await read((state) => [hasTransactions(state), transactionsSince(state)], 100n)).toEqual([true, 100n])
     expect(await read((state) => [hasTransactions(state), transactionsSince(state)], 199n)).toEqual([true, 100n])

@@ -26,7 +26,7 @@ export interface LedgerTransaction {
   toBcs(): Uint8Array
   /**
    * The proof of the transaction, without epoch changes.
-   * @throws `version_truncated`; `stored_data_invalid`; `verification_failed` if what the store has does not fit
+   * @throws `version_truncated`; `stored_data_invalid`; `verification_failed` if the parts in the store do not fit
    * together
    */
   prove(): FoundProof<TransactionProof>
@@ -47,7 +47,7 @@ export function wholeTransactionAt(state: LedgerState, version: bigint): LedgerT
   return stored && createTransaction(state, version, stored)
 }
 
-/** The transaction of what the store keeps of it. */
+/** The transaction, from the parts that the store keeps. */
 export function createTransaction(state: LedgerState, version: bigint, stored: StoredTransaction): LedgerTransaction {
   const whole = (): CompleteTransaction => completeTransaction(state, version, stored)
   return {
@@ -65,7 +65,7 @@ export function createTransaction(state: LedgerState, version: bigint, stored: S
       const found = findInfoProof(state, version, info, hasher)
       if (found.kind !== 'proven') return found
       const proof = { transaction, events, infoProof: found.proof, epochEndings: [] }
-      // A read over an async engine runs again once what it lacks is loaded.
+      // A read over an async engine runs again once the missing values are loaded.
       if (!state.source.loading?.isLacking) checkTransactionProof(hasher, proof)
       return { kind: 'proven', proof }
     },
@@ -113,7 +113,7 @@ export function proveStateOf(state: LedgerState, version: bigint): FoundProof<Si
 /**
  * Everything that the ledger has of a transaction: the values of its write set come from the state, and the hashes are
  * computed.
- * @throws `stored_data_invalid` if that is not the transaction of which the store has the hash
+ * @throws `stored_data_invalid` if that transaction does not have the stored hash
  */
 function completeTransaction(state: LedgerState, version: bigint, stored: StoredTransaction): CompleteTransaction {
   const { transactions, source } = state

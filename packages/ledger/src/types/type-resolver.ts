@@ -26,7 +26,7 @@ interface ResolvedType {
   /** Branch of the ledger (see `branchOf`): on another branch, the same versions may have other modules. */
   readonly branch: number
   readonly dependencies: readonly Dependency[]
-  /** First version at which all modules stood as they were used. */
+  /** First version with all modules in their used form. */
   readonly from: bigint
   /** Newest version at which all modules were seen unchanged. */
   seenUntil: bigint
@@ -47,7 +47,7 @@ export interface TypeResolver {
 /**
  * Resolves types to their codecs with the modules of the ledger as of the version that is read. A resolved type is kept
  * together with the versions that wrote its modules, and is valid at every version at which these are the newest.
- * Within the span of versions that was seen, using it takes no look-up; outside of it, one for each module.
+ * Using it takes no look-up within the span of versions that was seen, and one for each module outside.
  */
 export class CachedTypeResolver implements TypeResolver {
   /** Texts of tags. They are weak, because a tag may outlive its entry in the cache. */

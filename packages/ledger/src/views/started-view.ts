@@ -21,8 +21,8 @@ export interface ViewReport {
 /** A started view function, which runs in steps of its caller. */
 export interface StartedView {
   /**
-   * Runs for a fraction of a millisecond. Returns the results, each with its type, once the view has ended. The JSON of
-   * a result throws `view_result_unreadable` if it has none.
+   * Runs for a fraction of a millisecond. Returns the results, each with its type, once the view has ended. Reading a
+   * result's JSON throws `view_result_unreadable` if it has none.
    * @throws `view_failed`, whose fields have `vmErrorCode`; as the reads of the state
    */
   advance(): readonly StoredValue[] | undefined

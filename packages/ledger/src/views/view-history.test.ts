@@ -312,7 +312,7 @@ describe('the history of a view', () => {
     )
   })
 
-  it('gives for a slice its known values, equal to those of the whole ledger, over an async ledger as over any other', async () => {
+  it('gives the known values of a slice, equal to the whole ledger, over an async ledger as over any other', async () => {
     const [object, kept, other] = [HOLDERS[0]!, HOLDERS[1]!, HOLDERS[2]!]
     const held = resourceKey(object, HELD)
     const step = fc.record({

@@ -11,7 +11,7 @@ export interface ViewedState extends Pick<LedgerState, 'version' | 'view'> {
 
 /**
  * A state with empty caches. A view over it reads each key that its answer depends on, the same ones wherever it runs.
- * @param loading that of the state, if it is on other machines
+ * @param loading the loading of the state, if it is on other machines
  */
 export function uncachedState(view: StateView, loading?: StateSource['loading']): ViewedState {
   const types = new CachedTypeResolver(new ModuleCache())

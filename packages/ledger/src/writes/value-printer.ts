@@ -91,7 +91,7 @@ export function orUnknown<T>(state: LedgerState, decode: () => T): T | undefined
     return orUndefined(decode)
   } catch (error) {
     if (isUnreadable(error)) return undefined
-    // Over a slice it does not say that the version is pruned, so a caller could not go on.
+    // Over a slice it does not say that the version is pruned, so a caller could not continue.
     if (state.source.sliced && isLedgerStateError(error, 'version_pruned')) return undefined
     throw error
   }

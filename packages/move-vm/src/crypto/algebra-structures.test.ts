@@ -51,7 +51,7 @@ describe.each(NAMES)('the structure %s', (name) => {
         const bytes = copyBytes(format.encode(elementOf(one, seed)))
         bytes[at % bytes.length]! ^= 1 << (at % 8)
         const element = format.decode(bytes)
-        // Readers ignore what follows the flag of the point at infinity, and the sign of an uncompressed point of
+        // Readers ignore the bytes after the flag of the point at infinity, and the sign of an uncompressed point of
         // BN254.
         if (element === undefined || one.isEqual(element, one.zero)) return
         expect(one.isEqual(format.decode(format.encode(element))!, element)).toBe(true)
@@ -108,7 +108,7 @@ describe('the encoding', () => {
   const encoded = (name: string, format: string) =>
     bytesToHex(structure(name).formats.get(format)!.encode(structure(name).one()))
 
-  it('of each generator is that of arkworks', () => {
+  it('of each generator matches arkworks', () => {
     // Digests of e(g1, g2) as the reference implementation writes it.
     const digest = (name: string) =>
       createHash('sha256')
@@ -137,7 +137,7 @@ describe('the encoding', () => {
     expect(bytesToHex(infinity)).toBe(`${'00'.repeat(31)}40`)
   })
 
-  it('of a hash to the curve is that of RFC 9380', () => {
+  it('of a hash to the curve matches RFC 9380', () => {
     const tag = new TextEncoder().encode('QUUX-V01-CS02-with-BLS12381G1_XMD:SHA-256_SSWU_RO_')
     const g1 = structure('bls12381 G1')
     const bytes = g1.formats.get('FormatG1Uncompr')!.encode(g1.group!.hashTo!(tag, new TextEncoder().encode('abc')))
@@ -146,7 +146,7 @@ describe('the encoding', () => {
     )
   })
 
-  it('of a hash to the curve is that of the library, even with an empty tag', () => {
+  it('of a hash to the curve matches the library, even with an empty tag', () => {
     const { G1, G2 } = bls12_381
     const message = new TextEncoder().encode('a message')
     const tag = new TextEncoder().encode('a tag')

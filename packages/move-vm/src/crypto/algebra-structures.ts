@@ -14,7 +14,7 @@ import { arkworksCodec, type PointCodec, pointLength, zcashCodec } from './point
 export interface AlgebraFormat<E> {
   encode(element: E): Uint8Array
   /**
-   * Decodes an element with every check, also of membership in the group. Undefined if the bytes are not an element.
+   * Decodes an element with every check, including membership in the group. Undefined if the bytes are not an element.
    */
   decode(bytes: Uint8Array): E | undefined
 }

@@ -109,7 +109,7 @@ describe('bls12381 signatures', () => {
   const seeds = bytesOf(32)
   const messages = fc.uint8Array({ maxLength: 80 })
 
-  it('are taken and refused as by blst', () => {
+  it('are accepted and refused as by blst', () => {
     fc.assert(
       fc.property(seeds, messages, fc.nat(767), (seed, message, bit) => {
         const secret = SecretKey.fromKeygen(seed)

@@ -95,7 +95,7 @@ describe('multi_ed25519', () => {
   const signed = (signers: readonly number[], bitmap: readonly number[]) =>
     concatBytes(...signers.map((signer) => pairs[signer]!.sign(message)), Uint8Array.from(bitmap))
 
-  it('takes as many signatures as the threshold asks, in the order of the bitmap', () => {
+  it('requires as many signatures as the threshold at least, in the order of the bitmap', () => {
     expect(isMultiEd25519Key(key)).toBe(true)
     expect(isMultiEd25519Signature(signed([0, 2], [0xa0, 0, 0, 0]), key, message)).toBe(true)
     expect(isMultiEd25519Signature(signed([0, 1, 2], [0xe0, 0, 0, 0]), key, message)).toBe(true)
@@ -173,7 +173,7 @@ describe('bls12381', () => {
     peer.Signature.toBytes(peer.sign(peer.hash(message, suite), secret))
   const message = text('a message')
 
-  it('takes signatures of the library, and no others', () => {
+  it('accepts signatures of the library, and no others', () => {
     const signature = signatureOf(secrets[0]!, message)
     expect(isBlsKey(keys[0]!)).toBe(true)
     expect(isInBlsSignatureGroup(signature)).toBe(true)

@@ -29,7 +29,7 @@ function moduleOf(functions: number): Assembly {
   }
 }
 
-it('a large module is decoded in many turns, none of which is long', () => {
+it('a large module is decoded in many short turns', () => {
   const module = moduleOf(2_500)
   expect(assembleModule(module).length).toBeGreaterThan(40_000)
   const turns: number[] = []

@@ -98,7 +98,7 @@ const ret: AssemblyLine = ['ret']
 const one: AssemblyLine = ['ld_u64', 1]
 const pair: readonly AssemblyLine[] = [one, one, ['pack', 'Pair']]
 
-/** Loops within loops, each of which has one round. */
+/** Loops within loops, each with one round. */
 function nested(depth: number): AssemblyLine[] {
   const levels = Array.from({ length: depth }, (_, level) => level)
   return [
@@ -483,7 +483,7 @@ const RULES: Readonly<
     },
     why: /a mutable reference to a borrowed value/,
   },
-  'what is borrowed mutably is not read': {
+  'a mutably borrowed value is not read': {
     accepted: {
       parameters: [mutable(U64)],
       code: [['copy_loc', 0], ['pop'], ['move_loc', 0], ['read_ref'], ['pop'], ret],
@@ -621,7 +621,7 @@ const RULES: Readonly<
     why: /a borrowed resource/,
   },
   // Acquired structs
-  'a function declares what it acquires': {
+  'a function declares the structs that it acquires': {
     accepted: {
       parameters: [ADDRESS],
       results: [STORED],
@@ -636,7 +636,7 @@ const RULES: Readonly<
     },
     why: /a struct that is acquired undeclared/,
   },
-  'a function declares what the functions acquire that it calls': {
+  'a function declares the structs that its callees acquire': {
     accepted: {
       parameters: [ADDRESS],
       results: [STORED],
@@ -651,7 +651,7 @@ const RULES: Readonly<
     },
     why: /a struct that is acquired undeclared/,
   },
-  'a function acquires what it declares, once': {
+  'a function acquires each struct that it declares, once': {
     accepted: { acquires: [], code: [ret] },
     refused: { acquires: ['Stored'], code: [ret] },
     why: /declared as acquired and is not/,

@@ -75,7 +75,7 @@ describe.skipIf(!hasSharedData)('any native', () => {
     let calls = 0
     fc.assert(
       fc.property(fc.array(call, { minLength: 1, maxLength: 20 }), (sequence) => {
-        // The natives of one run share what it stores.
+        // The natives of one run share its stored values.
         bed = new NativeBed(state)
         for (const [name, typeArguments, args] of sequence) {
           const answer = bed.call(name, typeArguments, ...args)

@@ -5,7 +5,7 @@ import { largeReadPrograms, largeValuePrograms } from '../../testing/hostile-pro
 import { TestState } from '../../testing/test-state.js'
 import { createVm } from '../index.js'
 
-describe('a large value that a run reads takes several turns, none of which is long', () => {
+describe('a large value that a run reads takes several short turns', () => {
   const counter = createStepCounter()
   afterAll(() => counter.stop())
 

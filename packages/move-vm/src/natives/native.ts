@@ -8,9 +8,9 @@ import type { ClosureValue, Reference, Value } from '../values/value.js'
 /**
  * A native function. It gets its arguments in order and returns its results in order (none: an empty array).
  *
- * A native may be run again from its beginning: whatever it reads of the state (`globals`, `layout` and what needs one: `serialize`,
- * `deserialize`), computes elsewhere (`compute`) or does in slices (`inSlices`, `compare`) may stop the run. It therefore changes nothing (references, `extension`,
- * `globals`) before the last such read.
+ * A native may be run again from its beginning: whatever it reads of the state (`globals`, `layout`, and `serialize`
+ * and `deserialize`, which need a layout), computes elsewhere (`compute`) or does in slices (`inSlices`, `compare`) may
+ * stop the run. It therefore changes nothing (references, `extension`, `globals`) before the last such read.
  *
  * A declaration with another signature is refused (`native-signatures.ts`), but a hostile store may define the structs of
  * a signature with other fields. Natives need not check them, since a `TypeError` or `RangeError` of JavaScript ends the
@@ -120,7 +120,7 @@ export interface NativeContext {
   isModuleVisited(address: string, module: string): boolean
   /** A function of a module of the version; undefined if there is no such function or module. The work is charged. */
   findFunction(target: FunctionName): FunctionSignature | undefined
-  /** Whether two lists of types of signatures are the same, also between modules. The work is charged. */
+  /** Whether two lists of types of signatures are the same, even between modules. The work is charged. */
   areSame(left: readonly OpenType[], right: readonly OpenType[]): boolean
 }
 

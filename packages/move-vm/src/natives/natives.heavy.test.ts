@@ -391,7 +391,7 @@ describe.skipIf(!hasSharedData).each([
     expect(bed.results('0x1::object::exists_at', ['0x1::chain_id::ChainId'], '2'.padStart(64, '0'))).toEqual([false])
   })
 
-  it('derive addresses from both addresses in their order, also of more pairs than are remembered', () => {
+  it('derive addresses from both addresses in their order, even for more pairs than are remembered', () => {
     const derive = (source: string, from: string) =>
       bed.results('0x1::object::create_user_derived_object_address_impl', [], source, from)[0]
     const expected = (source: string, from: string) =>

@@ -15,7 +15,7 @@ const NEEDED: readonly (readonly [ability: number, ofArguments: number])[] = [
 ]
 
 /**
- * The abilities of a type. All structs in it, also phantom ones, must exist and have type arguments that fit their
+ * The abilities of a type. All structs in it, including phantom ones, must exist and have type arguments that fit their
  * declaration.
  * @throws VmFault, LackingKeys
  */

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { callView, TestState } from '../../testing/test-state.js'
 import { createVm } from '../index.js'
 
-// Random code, much of which the verifier refuses: references that are returned, kept in locals and lent, values moved
+// Random code, mostly refused by the verifier: references that are returned, kept in locals and lent, values moved
 // while they are borrowed, and instructions that take anything. An interpreter whose values know their types runs the
 // same code. Whenever the vm answers with results, that interpreter must have met no operand of another type, and its
 // results must be the same. If the verifier has accepted the code, no check at run time may find a fault in it.

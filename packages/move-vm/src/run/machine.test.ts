@@ -518,7 +518,7 @@ describe('a run', () => {
     expect(vm.cache).toMatchObject({ misses, size })
   })
 
-  it('asks once for each module of a state that has a revision, and sees those of other states', () => {
+  it('asks once for each module of a state that has a revision, and sees the modules of other states', () => {
     const vm = createVm()
     const other = new TestState([
       TURNS,

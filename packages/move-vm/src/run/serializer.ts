@@ -53,7 +53,7 @@ export class Serializer implements ClosureReader, ClosureWriter {
    */
   beginToBytes(type: Type, value: Value): SlicedWork<Uint8Array> {
     const layout = this.#layouts.layoutOf(type)
-    // An encoder that has not come to its end belongs to work that goes on.
+    // An encoder that has not come to its end belongs to work that continues.
     const encoder = this.#encoder ?? new ValueEncoder(this.#meter, this)
     this.#encoder = undefined
     encoder.begin(value, layout)

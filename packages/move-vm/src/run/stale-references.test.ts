@@ -161,7 +161,7 @@ describe('a reference that a function returns', () => {
       ],
     ],
     [
-      'what another function was lent',
+      'a local lent to another function',
       U64,
       U64,
       [
@@ -172,7 +172,7 @@ describe('a reference that a function returns', () => {
       ],
     ],
     [
-      'what it took on one of two ways',
+      'a local borrowed on one of two paths',
       U64,
       U64,
       [

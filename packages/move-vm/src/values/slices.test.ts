@@ -17,7 +17,7 @@ const LARGEST_PART = 20_000
 
 const budget = { ...DEFAULT_BUDGET, bytes: 1 << 30 }
 
-/** Numbers, byte vectors, structs and nested vectors, some hundred thousand bytes in all. */
+/** Numbers, byte vectors, structs and nested vectors, about a hundred thousand bytes in all. */
 function randomValue(random: Random, level = 0): Value {
   const count = 3 + random.below(6)
   const parts = (): Value[] => Array.from({ length: count }, () => randomValue(random, level + 1))

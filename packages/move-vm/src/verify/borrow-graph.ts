@@ -99,8 +99,8 @@ export class BorrowGraph {
   }
 
   /**
-   * Adds a borrow of exactly what is at the end of a path. References that were borrowed by
-   * longer paths are then borrowed from the new reference.
+   * Adds a borrow of exactly the place at the end of a path. References that were borrowed by longer paths are then
+   * borrowed from the new reference.
    */
   addStrong(parent: number, child: number, path = ''): void {
     const { borrowedBy } = this.#node(parent)

@@ -2,7 +2,7 @@ import { type Instructions, type OpcodeName, opcodeNameOf } from '@ledger-state/
 import { malformedCode } from '../faults/vm-fault.js'
 import type { VerifierMeter } from './verifier-meter.js'
 
-/** Instructions of which only the last may leave the block. */
+/** Instructions; only the last may leave the block. */
 export interface Block {
   readonly start: number
   /** Offset of the last instruction. */

@@ -37,8 +37,8 @@ export interface VerifiedModule {
 }
 
 /**
- * Expects that no reference outlives what it refers to, and that nothing is written, moved or borrowed mutably while
- * something else borrows it. The types of all operands must have been checked.
+ * Expects that no reference outlives its target, and that nothing is written, moved or borrowed mutably while something
+ * else borrows it. The types of all operands must have been checked.
  * @throws VmFault
  */
 export function verifyReferences(

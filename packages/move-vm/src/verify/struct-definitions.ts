@@ -39,7 +39,7 @@ export function* verifyStructs({ structs }: ModuleCode, names: StructNames): Gen
       })
     }
   }
-  // Structs that contain none of the others are taken away, again and again: those in a circle remain.
+  // Structs that contain none of the others are removed repeatedly: those in a circle remain.
   const free = [...contained].flatMap(([name, count]) => (count === 0 ? [name] : []))
   for (const name of free) {
     for (const container of containers.get(name)!) {

@@ -25,7 +25,7 @@ export class UnitLimit {
 /** Work of a block, in addition to that for its code: see `countBlock`. */
 const BLOCK_WORK = 16
 
-/** Counts what the verification of one function takes: units of its module, and work of ours. */
+/** Counts the cost of verifying one function: units of its module, and work of ours. */
 export class VerifierMeter {
   readonly #meter: StepMeter
   readonly #units: UnitLimit

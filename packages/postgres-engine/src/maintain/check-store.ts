@@ -30,7 +30,7 @@ const FAULTS: readonly (readonly [what: string, sql: string])[] = [
     'writes of keys that are not there',
     `SELECT count(*) FROM ledger_state.entries LEFT JOIN ledger_state.keys USING (key_hash) WHERE keys.key_hash IS NULL`,
   ],
-  ['keys whose hash is that of other bytes', 'SELECT count(*) FROM ledger_state.keys WHERE sha256(key) <> key_hash'],
+  ['keys with the hash of other bytes', 'SELECT count(*) FROM ledger_state.keys WHERE sha256(key) <> key_hash'],
   [
     'superseded writes that were pruned',
     `SELECT count(*) FROM ledger_state.entries old JOIN ledger_state.entries newer USING (key_hash)

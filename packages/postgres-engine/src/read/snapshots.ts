@@ -36,7 +36,7 @@ export class Snapshots {
   readonly #lookUp: ReturnType<typeof createLookUps>
   readonly #blocks: Blocks
   #head: Head | undefined
-  /** Time at which the server was asked whose answer confirmed the head last. */
+  /** Time of the last question whose answer confirmed the head. */
   #confirmedAt = Number.NEGATIVE_INFINITY
   #asking: Promise<void> | undefined
   #closed = false

@@ -24,7 +24,7 @@ CREATE TABLE ledger_state.head (
   -- Written, but visible only once latest_version is as high.
   written_version bigint,
   written_mark bytea,
-  -- Writes up to this version have lost what they supersede.
+  -- Version up to which superseded writes are deleted.
   pruned_version bigint,
   import_version bigint,
   import_number bigint NOT NULL DEFAULT 0,

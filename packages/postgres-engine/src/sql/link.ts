@@ -23,7 +23,7 @@ const REST_MS = 100
 
 /**
  * A connection to a server, made when it is first needed, and again after it broke. A statement that is not answered in
- * time breaks it, because the statements after it would have to wait as well.
+ * time breaks it, because the statements after it would have to wait too.
  */
 export class ServerLink {
   readonly server: ServerAddress

@@ -10,7 +10,7 @@ UPDATE ledger_state.head SET latest_version = written_version, mark = written_ma
   latest_block = (SELECT max(first_version) FROM ledger_state.blocks WHERE first_version <= written_version)
 WHERE written_version > coalesce(latest_version, -1)`
 
-/** Transactions that a coordinator, whose group is 0, has had prepared in this database, for each worker. */
+/** Transactions that a coordinator (group 0) prepared in this database, for each worker. */
 const PREPARED = `
 SELECT success, result FROM run_command_on_workers($command$
   SELECT coalesce(string_agg(gid, ' '), '') FROM pg_prepared_xacts
@@ -24,7 +24,7 @@ const PREPARED_PATIENCE_MS = 10_000
 const PAUSES = { firstMs: 20, longestMs: 500 }
 
 /**
- * Makes visible what the previous transactions have written.
+ * Makes the writes of the previous transactions visible.
  *
  * A commit of Citus is prepared on each worker, committed on the coordinator, then on one worker after the other: for a
  * while, or until a worker that was killed has come back, the coordinator and some workers show it and others do not.

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { pairedMetadataAddress, primaryStoreAddress } from './derived-address.js'
 
 describe('derived addresses', () => {
-  it('are those of the chain', () => {
+  it('match the chain', () => {
     expect(bytesToHex(primaryStoreAddress(parseAddress('0x1'), parseAddress('0xa')))).toBe(
       '0xc6d3d69a9810647845a5ca5ebe905256dc37327c1c39c1d673de00caaac0e3a8',
     )

@@ -12,8 +12,8 @@ export const ENDINGS_AT_ONCE = 64
 export const ENDING_BYTES_AT_ONCE = 4 * 1024 * 1024
 
 /**
- * Most keys of claims checked together that no trusted set has. An ending of strangers may announce thousands of keys,
- * and checking one takes 2 ms in JavaScript.
+ * Most keys outside all trusted sets that claims checked together may have. An untrusted epoch change may announce
+ * thousands of keys, and checking one takes 2 ms in JavaScript.
  */
 const MOST_NEW_KEYS = 64
 

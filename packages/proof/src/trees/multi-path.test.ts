@@ -14,7 +14,7 @@ interface Made {
   readonly root: Uint8Array
 }
 
-/** A tree of some of the keys, and the paths of some of them, of which some are in the tree. */
+/** A tree of some of the keys, and the paths of some keys, in the tree or not. */
 function make(keys: readonly Uint8Array[], inTree: number, asked: number): Made {
   const tree = keys.filter((_, at) => (inTree >> (at % 30)) & 1)
   const chosen = keys.filter((_, at) => at === 0 || (asked >> (at % 30)) & 1).sort(compareBytes)

@@ -123,7 +123,7 @@ class MultiPathReader {
 
   #readHash(from: number, to: number): Uint8Array {
     const hash = this.#path.hashes[this.#hash++]
-    if (hash === undefined) throw badMultiPath('lacks a hash')
+    if (hash === undefined) throw badMultiPath('is missing a hash')
     if (from < to) throw badMultiPath('ends above a key')
     if (compareBytes(hash, SPARSE_MERKLE_PLACEHOLDER) === 0) throw badMultiPath('has an empty subtree as a hash')
     return hash
@@ -140,7 +140,7 @@ class MultiPathReader {
 
   #otherLeaf(from: number, to: number, depth: number): KeyClaim {
     const leaf = this.#path.leaves[this.#leaf++]
-    if (leaf === undefined) throw badMultiPath('lacks a leaf')
+    if (leaf === undefined) throw badMultiPath('is missing a leaf')
     for (let at = from; at < to; at++) {
       const { keyHash } = this.#claims[at]!
       if (compareBytes(leaf.keyHash, keyHash) === 0) throw badMultiPath('has a value for a key that is claimed absent')
@@ -155,7 +155,7 @@ class MultiPathReader {
 
   #nextKind(): number {
     const byte = this.#path.nodes[Math.floor(this.#node / NODES_PER_BYTE)]
-    if (byte === undefined) throw badMultiPath('lacks a node')
+    if (byte === undefined) throw badMultiPath('is missing a node')
     return (byte >> (2 * (this.#node++ % NODES_PER_BYTE))) & 3
   }
 }

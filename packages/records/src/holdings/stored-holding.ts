@@ -82,7 +82,7 @@ export function readHeldObject(group: Uint8Array): HeldObject | undefined {
   }
 }
 
-/** Reads what the index of holdings needs of a resource group, without its balance and without a copy. */
+/** Reads the fields of a resource group that the index of holdings needs, without its balance and without a copy. */
 export function readIndexedGroup(bytes: Uint8Array): IndexedGroup {
   const parts = readParts(bytes)
   if (!parts) return { bytes, object: undefined, free: [] }

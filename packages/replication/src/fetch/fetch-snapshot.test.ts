@@ -200,7 +200,7 @@ describe('a snapshot that is damaged on its way', () => {
     await expectWhole()
   })
 
-  it('is fetched again from the damaged piece on', async () => {
+  it('is fetched again starting with the damaged piece', async () => {
     damage(KINDS.file, [flipBit()])
     await fetchIt()
     expect(notices).toEqual([

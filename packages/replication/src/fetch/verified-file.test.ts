@@ -18,7 +18,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('a file that is fetched in pieces with hashes', () => {
-  it('is that of the source, whatever comes damaged, and wherever it is cut short', async () => {
+  it('matches the source, whatever comes damaged, and wherever it is cut short', async () => {
     const steps = fc.array(
       fc.record({ bytes: fc.integer({ min: 1, max: 35 }), damaged: fc.boolean(), reopens: fc.boolean() }),
     )

@@ -177,7 +177,7 @@ it.each(['none', 'summary'] as const)(
   },
 )
 
-it('what does not fit together is refused by name, and leaves nothing at its place', async () => {
+it('ranges that do not fit together are refused by name, and leave nothing at the target', async () => {
   const random = createRandom(testSeed())
   const made = makeBackup(random, 20)
   const fill = async (name: string, from: bigint, to: bigint, of = made) => {
@@ -190,7 +190,7 @@ it('what does not fit together is refused by name, and leaves nothing at its pla
     await fill('b', 20n, 39n),
     await fill('c', 40n, latestVersion),
   ]
-  // Another ledger, of which a block begins with the same version.
+  // Another ledger with a block that begins at the same version.
   const begins = ({ chain }: Made) => chain.expected.find(({ version, block }) => version >= 20n && block)!.version
   let stranger = makeBackup(random, 20, 'other backup')
   while (begins(stranger) !== begins(made) || stranger.waypoint === made.waypoint) {

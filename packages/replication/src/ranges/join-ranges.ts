@@ -45,7 +45,7 @@ interface RangeStore {
 
 /** Level of the files that `compact` makes. */
 const FINAL_LEVEL = 255
-/** The number that stands for each of the parts of transactions that a range keeps, in its mark. */
+/** The number of each part of transactions that a range keeps, in its mark. */
 const [SUMMARY, WHOLE] = [1, 2]
 
 /**
@@ -141,7 +141,7 @@ function expectNext(before: RangeStore, next: RangeStore): void {
   }
 }
 
-/** Whether a store that is followed by a range keeps of its transactions what the range expects. */
+/** Whether a store that is followed by a range keeps the parts of transactions that the range expects. */
 function keepsAsAsked({ markers, mark }: RangeStore, kept: number): boolean {
   // A range above the first does not say it by itself.
   if (mark.range!.from > 0n) return true

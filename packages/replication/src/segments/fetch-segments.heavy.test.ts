@@ -340,7 +340,7 @@ it('two fetches to one place at once: one makes the store, the other is refused'
   await expectSame()
 })
 
-it('what a killed push has left is completed by the next one; until then the manifest before is whole', async () => {
+it('the files of a killed push are completed by the next one; until then the manifest before is whole', async () => {
   await pushSegments(at('source'), shared())
   await source.commit(versions(300, 40), { chainId: 4 })
   // As after a kill: the copy is there, and a new file without a manifest.

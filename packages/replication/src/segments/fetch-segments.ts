@@ -37,9 +37,9 @@ export interface FetchSegmentsOptions {
 }
 
 /**
- * Fetches the files that a manifest names, and makes a store of them at a path where nothing is. A file is used once its
- * length and hash are those of the manifest; the store gets its name once every block was compared with its checksum, and
- * each file with its facts in the manifest. The same call resumes one that was cut short, at the same byte.
+ * Fetches the files that a manifest names, and makes a store of them at a path where nothing is. A file is used once
+ * its length and hash match the manifest; the store gets its name once every block was compared with its checksum, and
+ * each file with its facts in the manifest. The same call resumes an interrupted fetch at the same byte.
  * @throws `store_corrupt` for a file that differs, by its name; `source_failed`; `store_not_empty`; `store_locked` while
  *   another process fetches to the same place; `store_full` and other errors of the store
  */

@@ -66,7 +66,7 @@ async function fetchFrom(location = at('shared')): Promise<unknown> {
 
 async function expectRefused(manifest: SegmentsManifest | string, message: RegExp): Promise<void> {
   writeFileSync(join(at('shared'), MANIFEST_NAME), typeof manifest === 'string' ? manifest : encodeManifest(manifest))
-  // It is refused each time, also after a part of the files came.
+  // It is refused each time, even after some of the files came.
   for (let tries = 0; tries < 2; tries++) {
     await expect(fetchFrom()).rejects.toMatchObject({
       code: expect.stringMatching(/^(store_corrupt|source_failed)$/),
@@ -98,7 +98,7 @@ it('files that leave a gap, overlap, or end before the ledger are no store', asy
 const isNot = (files: readonly ManifestFile[]) => (one: ManifestFile) =>
   files.every(({ sha256 }) => sha256 !== one.sha256)
 
-it('sizes, versions and names that are not those of the files are refused', async () => {
+it('sizes, versions and names that do not match the files are refused', async () => {
   const { facts, files } = await pushPart('whole', 0, 40)
   const first = (change: Partial<ManifestFile>) => ({ facts, files: [{ ...files[0]!, ...change }, ...files.slice(1)] })
   await expectRefused(first({ bytes: 2 ** 31 }), /bytes/)
@@ -110,7 +110,7 @@ it('sizes, versions and names that are not those of the files are refused', asyn
   await expectRefused(text.replace(/"bytes":\d+/, '"bytes":1e300'), /count that is not/)
   await expectRefused(
     text.replace(/"name":"segment-/, '"name":"../../segment-'),
-    /name of file 0 is not that of its hash/,
+    /name of file 0 does not match its hash/,
   )
   await expectRefused(text.replace(/"sha256":"[0-9a-f]{60}/, '"sha256":"../../../etc/passwd'), /SHA-256/)
   await expectRefused(text.replace('"files": [', `"files": [${'{},'.repeat(100_001)}`), /files|not an object/)

@@ -80,7 +80,7 @@ async function answersOf(path: string): Promise<unknown> {
 const inCloud = () => readdirSync(at('cloud/nets/mainnet'))
 const puts = () => bucket.requests.filter(({ method }) => method === 'PUT')
 
-it('a store is pushed into a bucket, files first; another push adds what is new, and it is fetched from there', async () => {
+it('a store is pushed into a bucket, files first; another push adds the new files, and the store is fetched from there', async () => {
   const progress: number[] = []
   const { newFiles, manifest } = await push(PLACE, (bytes, total) => progress.push(bytes / total))
   expect(newFiles).toBe(manifest.files.length)

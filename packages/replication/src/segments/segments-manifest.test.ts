@@ -92,11 +92,11 @@ it.each([
   expect(parseManifest(text)).toMatch(why)
 })
 
-it('names lead nowhere else, versions and members are those of this program', () => {
+it('names lead nowhere else, and versions and members are known to this program', () => {
   const [manifest] = fc.sample(manifests, { numRuns: 1, seed: 5 })
   const text = encodeManifest(manifest!)
   const cases: [string | RegExp, string, RegExp][] = [
-    [/"name":"segment-/, '"name":"../segment-', /the name of file 0 is not that of its hash/],
+    [/"name":"segment-/, '"name":"../segment-', /the name of file 0 does not match its hash/],
     ['"formatVersion": 1', '"formatVersion": 2', /format version/],
     ['"format": ', '"extra": 1,\n  "format": ', /members that this program does not know/],
     [/"level":\d+/, '"level":256', /a count that is not/],

@@ -172,7 +172,7 @@ function readFile(value: unknown, at: number): ManifestFile {
   const found = members(value, name, FILE_MEMBERS)
   const sha256 = found.sha256
   if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/.test(sha256)) throw new ManifestFault(`${name} has no SHA-256`)
-  if (found.name !== nameOfFile({ sha256 })) throw new ManifestFault(`the name of ${name} is not that of its hash`)
+  if (found.name !== nameOfFile({ sha256 })) throw new ManifestFault(`the name of ${name} does not match its hash`)
   if (typeof found.isBase !== 'boolean') throw new ManifestFault(`${name}: isBase is not true or false`)
   const [firstVersion, lastVersion, until] = [
     u64(found.firstVersion, name),

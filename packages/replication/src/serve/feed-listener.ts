@@ -17,7 +17,7 @@ export interface FeedListenerOptions {
   readonly engine: LmdbEngineReader
   /** Folder for snapshots while replicas fetch them, on a disk with room for a copy of the store. */
   readonly snapshotFolder: string
-  /** Folder of a backup that is served as well, below `/backup`; by default none. */
+  /** Folder of a backup that is also served, below `/backup`; by default none. */
   readonly backupFolder?: string | undefined
   /** Most feeds and files that are sent at the same time; 100 by default. */
   readonly maxTransfers?: number | undefined

@@ -15,7 +15,7 @@ function versions(first: bigint, count: number): VersionWrites[] {
 
 const toText = (pieces: Iterable<{ readonly text: string }>) => [...pieces].map(({ text }) => text).join('')
 
-it('recent lines are those of the store, whatever version each replica has and whatever is kept', async () => {
+it('recent lines match the store, whatever version each replica has and whatever is kept', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(fc.integer({ min: 1, max: 20 }), fc.array(fc.nat(100), { maxLength: 4 })), { maxLength: 8 }),

@@ -14,8 +14,8 @@ const CHECKSUM_LENGTH = 4
 const MOST_COPIED_HERE = 48
 
 /**
- * Builds records in one buffer that it reuses: LMDB copies what it is given, and each new buffer would cost a call for
- * its address. Numbers are big-endian.
+ * Builds records in one buffer that it reuses: LMDB copies its input, and each new buffer would cost a call for its
+ * address. Numbers are big-endian.
  */
 export class RecordBuilder {
   #bytes = Buffer.allocUnsafeSlow(2 * MAX_RECORD_LENGTH)
@@ -88,7 +88,7 @@ export class RecordBuilder {
     return this.#bytes.subarray(at, at + length)
   }
 
-  /** Returns what was appended since `begin`; valid until the next `begin`. */
+  /** Returns the bytes appended since `begin`; valid until the next `begin`. */
   get content(): Uint8Array {
     return this.#bytes.subarray(0, this.#length)
   }

@@ -5,7 +5,7 @@ import type { ReadTransaction } from '../lmdb/table.js'
 const MOST_PROBLEMS = 100
 const RECORDS_BETWEEN_TURNS = 5_000
 
-/** Collects what a check found, and reads for it: in one transaction, with turns for other work. */
+/** Collects the findings of a check, and reads for it: in one transaction, with turns for other work. */
 export class CheckFindings {
   /** One line for each of the first hundred faults. */
   readonly problems: string[] = []

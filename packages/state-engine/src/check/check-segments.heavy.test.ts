@@ -34,7 +34,7 @@ async function problemsOf(path: string): Promise<readonly string[]> {
   }
 }
 
-/** Reads everything. Returns the fault if there is one; what was read before is right. */
+/** Reads everything. Returns the fault if there is one; everything read before it is right. */
 async function readAll(path: string): Promise<string | undefined> {
   const reader = openStateEngineReader({ path })
   try {

@@ -47,8 +47,8 @@ export interface CheckedFiles {
 }
 
 /**
- * Checks segment files one by one, and that together they are what the ledger record says. `onBlock` is called in order. A
- * key of several files counts once, unless one of them was not read.
+ * Checks segment files one by one, and that together they match the ledger record. `onBlock` is called in order. A key
+ * of several files counts once, unless one of them was not read.
  */
 export async function checkSegments(
   store: LmdbStore,

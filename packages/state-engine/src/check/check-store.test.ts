@@ -156,7 +156,7 @@ describe(`the check of a WAL file (TEST_SEED=${SEED})`, () => {
   })
 
   it('finds no fault in an end that was not synced, and says how much of it cannot be read', async () => {
-    // The file ends like that of a process that was killed while it appended.
+    // The file ends as if a process had been killed while it appended.
     const killed = mkdtempSync(join(tmpdir(), 'engine-killed-'))
     const engine = openStateEngine({ path: folder.path })
     const next = NEWEST + 1n

@@ -58,7 +58,7 @@ it('a part of the memtable is written in steps of less than a tenth of the work,
   expect(shares.at(-1)).toBeCloseTo(1)
 })
 
-it('a copy for another thread becomes the same file, also in memory that was used before', () => {
+it('a copy for another thread becomes the same file, even in memory that was used before', () => {
   const large = copyOf(segmentOf(3_000, 0))
   for (const [at, versions] of [1_500, 1, 40].entries()) {
     const segment = segmentOf(versions, 7)

@@ -14,9 +14,9 @@ import { type FileFacts, mostFiles, writeSegments } from './write-segments.js'
 const SORT_SHARE = 0.15
 
 /**
- * Writes a sealed part of the memtable into files of level 0, in steps of some milliseconds, each of which yields the share of
- * the work that is done. Returns their rows, which no transaction has yet. The first file has the number `file`; the part
- * needs `filesOfFlush` of them at most. A thread may sort more keys in a step.
+ * Writes a sealed part of the memtable into files of level 0, in steps of some milliseconds. Each step yields the share
+ * of the work that is done. Returns their rows, which no transaction has yet. The first file has the number `file`; the
+ * part needs `filesOfFlush` of them at most. A thread may sort more keys in a step.
  */
 export function* flushSegment(
   facts: FileFacts,
@@ -24,7 +24,8 @@ export function* flushSegment(
   file: number,
   stepKeys?: number,
 ): Generator<number, readonly SegmentRow[]> {
-  // All versions may have been cut off. Otherwise there is a file, also of versions without writes: `expectAllVersions`.
+  // All versions may have been cut off. Otherwise there is a file, even for versions without writes:
+  // `expectAllVersions`.
   if (segment.versionCount === 0) return []
   for (const _ of segment.sortInSteps(stepKeys)) yield SORT_SHARE * segment.sortedShare
   const { firstVersion } = segment

@@ -5,8 +5,8 @@ import { temporaryFolder } from '../../testing/temporary-folder.ts'
 import { openStateEngine, type StateEngine } from '../open-state-engine.js'
 import { listSegments } from '../segments/segment-names.js'
 
-// Counts of files, all of which a look-up touches. A level has seven segments at most when all is merged, and 12 + 3 × (number
-// of levels) while commits come as fast as they can; what is below the window has one more file.
+// Counts of files. A look-up touches all of them. A level has seven segments at most when all is merged, and 12 + 3 ×
+// (number of levels) while commits come as fast as they can; the data below the window has one more file.
 
 const folder = temporaryFolder()
 const LEVELS = 2

@@ -46,7 +46,7 @@ interface StoreFiles {
   readonly oldestVersion: bigint | undefined
 }
 
-/** Writes of a merge of some tens of milliseconds. */
+/** Writes of a merge that takes tens of milliseconds. */
 const MOST_SHORT_WRITES = 50_000
 /** A merge of this many bytes of keys and values runs in the thread. */
 const LEAST_THREAD_BYTES = 2 ** 20
@@ -179,7 +179,7 @@ export class LevelMerger {
     if (this.#damage) throw this.#damage
   }
 
-  /** Whether `settledBelow` resolves within some tens of milliseconds. */
+  /** Whether `settledBelow` resolves within tens of milliseconds. */
   get isShortBelow(): boolean {
     const { rows, oldestVersion } = this.#read()
     const below = oldestVersion === undefined ? undefined : filesBelow(rows, oldestVersion)
@@ -193,8 +193,8 @@ export class LevelMerger {
   }
 
   /**
-   * Takes note of new commits of some bytes. If a level has many segments, it resolves when merges have done their part for
-   * these bytes. It does not wait if no merge can run, for example for want of room on the disk.
+   * Counts the bytes of new commits. If a level has many segments, it resolves when merges have done their part for
+   * these bytes. It does not wait if no merge can run, for example because the disk is full.
    */
   async keepPace(bytes: number): Promise<void> {
     this.#ahead = this.#aheadNow() + this.#pace * bytes
@@ -242,7 +242,7 @@ export class LevelMerger {
     const { store, numbers, freeBytes } = this.#parts
     const running = [...this.#running.keys()]
     const wanted = filesToMerge(rows, oldestVersion, running)
-    // Until others make room, level 0 grows. Commits go on.
+    // Until others make room, level 0 grows. Commits continue.
     if (!wanted || !hasRoom([...running, wanted], freeBytes(store.path))) return undefined
     const storeBytes = rows.reduce((sum, { fileBytes }) => sum + fileBytes, 0)
     const codec = codecOfLevel(wanted.level, storeBytes, store.compress)
@@ -285,7 +285,8 @@ export class LevelMerger {
     atFailpoint('level: began')
     const output = await this.#write(merge)
     atFailpoint('level: file written')
-    // If the transaction fails, the output stays: it may be on disk all the same. The next writer removes what is not named.
+    // If the transaction fails, the output stays: it may be on disk anyway. The next writer removes files that no row
+    // names.
     const isPut =
       output !== undefined &&
       !this.#isStopped &&

@@ -37,14 +37,14 @@ export interface LevelMerge extends MergeChoice {
   readonly codec: Codec
 }
 
-/** What a merge wrote. */
+/** Output of a merge. */
 export interface MergedLevel {
   readonly rows: readonly SegmentRow[]
   /** Number of values and deletions that it dropped, because no version of the window sees them. */
   readonly dropped: number
 }
 
-/** Level of segments that no level is merged with: those with what lies below the window, and those of `compact`. */
+/** Level of segments that no level is merged with: those with the data below the window, and those of `compact`. */
 export const FINAL_LEVEL = 255
 /** Versions of a file span less than this, so that their differences are exact numbers. */
 const MOST_SPAN = 2n ** 53n
@@ -52,9 +52,9 @@ const MOST_SPAN = 2n ** 53n
 const SPARE_BYTES = 2 ** 24
 
 /**
- * Finds files to merge: those below the window, if half of what they have is superseded or so, or those of the lowest level
- * that is full. Rows are the oldest first. `oldestVersion` is undefined while a state is imported. Files of the merges
- * that are under way are left out, and so are other files of their levels: they are merged together later.
+ * Finds files to merge: those below the window, if about half of their writes are superseded, or those of the lowest
+ * level that is full. Rows are the oldest first. `oldestVersion` is undefined while a state is imported. Files of the
+ * merges that are under way are left out, and so are other files of their levels: they are merged together later.
  */
 export function filesToMerge(
   rows: readonly SegmentRow[],
@@ -82,9 +82,9 @@ export function filesToMerge(
 }
 
 /**
- * How much of merges a byte of new commits has to wait for, in bytes: nothing up to `PACED_FROM` segments in each level, and
- * more with each further segment. Each byte is merged once for each level, of which there are three up to 16 GB, so
- * the number of segments of a level stops growing at some `PACED_FROM` + 9.
+ * How much of merges a byte of new commits has to wait for, in bytes: nothing up to `PACED_FROM` segments in each
+ * level, and more with each further segment. Each byte is merged once for each level, and there are three levels up to
+ * 16 GB, so the number of segments of a level stops growing at some `PACED_FROM` + 9.
  */
 export function mergesPerByte(rows: readonly SegmentRow[]): number {
   const counts = new Map<number, number>()
@@ -146,7 +146,7 @@ function canMerge(inputs: readonly SegmentRow[]): boolean {
 }
 
 /**
- * Merges files in steps of about a millisecond, each of which yields the bytes of keys and values that it took. Returns the
+ * Merges files in steps of about a millisecond. Each step yields the bytes of keys and values that it took. Returns the
  * rows of the new files, which no transaction has yet.
  */
 export function* mergeLevel(

@@ -148,15 +148,15 @@ export class MergeScheduler {
     await this.#levels.compact()
   }
 
-  /** Drops what no version of the window sees. @throws as `LevelMerger.reclaim` */
+  /** Drops data that no version of the window sees. @throws as `LevelMerger.reclaim` */
   async reclaim(): Promise<void> {
     await this.#levels.reclaim()
   }
 
   /**
-   * Waits until no segment files below the window are to be merged; if there is a limit, it waits for short merges only.
-   * Resolves with the number of values and deletions that merges have dropped since the last call, or with `most`; what is
-   * left counts for the next call.
+   * Waits until no segment files below the window are to be merged; if there is a limit, it waits for short merges
+   * only. Resolves with the number of values and deletions that merges have dropped since the last call, or with
+   * `most`; the remainder counts for the next call.
    */
   async dropBelow(most: number): Promise<{ readonly dropped: number; readonly isAll: boolean }> {
     if (most === Number.POSITIVE_INFINITY || this.#levels.isShortBelow) await this.#levels.settledBelow()
@@ -173,7 +173,8 @@ export class MergeScheduler {
       await obsolete.remove(rows.map(({ file }) => file))
       return
     }
-    // If the transaction fails, the files stay: it may be on disk all the same. The next writer removes what is not named.
+    // If the transaction fails, the files stay: it may be on disk anyway. The next writer removes files that no row
+    // names.
     await transact(() => {
       putFlushed(store, builder, segment, rows, fileNumber + 1)
       return true

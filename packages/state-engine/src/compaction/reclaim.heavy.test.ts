@@ -1,4 +1,5 @@
-// What a prune leaves in the files: its number, its bytes, and that `reclaim` and compact snapshots drop it.
+// Superseded writes that a prune leaves in the files: their number, their bytes, and that `reclaim` and compact
+// snapshots drop them.
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Write } from '@ledger-state/core'
@@ -56,7 +57,7 @@ it.each([0, 40_000, 64 * 2 ** 20])(
         const { historyEntries, mergedWrites, reclaimableBytes } = engine.stats
         expect(readAll(engine)).toEqual(before)
         expect(historyEntries).toBe(before.entries)
-        // Besides the state at the oldest version.
+        // In addition to the state at the oldest version.
         expect(mergedWrites - historyEntries).toBe([...engine.at(engine.ledger!.oldestVersion).scan(bytes(''))].length)
         expect(reclaimableBytes).toBeLessThan(100_000)
         expect((await engine.check()).problems).toEqual([])
@@ -123,7 +124,7 @@ it('a compact snapshot is as small as a store that never had the other versions,
   const ratio = sizeOf(compact) / sizeOf(join(folder.path, 'fresh'))
   expect(ratio).toBeLessThan(1.2)
   expect(sizeOf(plain)).toBe(whole)
-  // The number of bytes that can be reclaimed says about what the compact copy saves.
+  // The number of bytes that can be reclaimed is about the saving of the compact copy.
   expect(Math.abs(fileBytes - reclaimableBytes - openSize(compact))).toBeLessThan(fileBytes / 5)
   const copy = openStateEngineReader({ path: compact })
   expect(copy.stats.historyEntries).toBe(historyEntries)

@@ -33,10 +33,10 @@ export async function syncSegments({ path, durability }: LmdbStore, rows: readon
     }
   })
 }
-/** What a row says of a segment before it is written. */
+/** Part of a segment's row that is known before the segment is written. */
 export type SegmentPlace = Pick<SegmentRow, 'firstVersion' | 'lastVersion' | 'level' | 'isBase'>
 
-/** Name of the variable with which tests have all files compressed. */
+/** Name of the variable with which tests make the engine compress all files. */
 const COMPRESSED_VARIABLE = 'LEDGER_STATE_COMPRESSED'
 /** Most bytes that a write takes in a file in addition to its key and value. */
 const WRITE_BYTES = 64
@@ -47,8 +47,8 @@ export function mostFiles(payloadBytes: number, writes: number): number {
 }
 
 /**
- * Writes a segment into files whose numbers follow each other, in steps. Returns their rows, which no transaction has yet.
- * No file is left if it is interrupted. `put` puts the writes, and returns when all are put.
+ * Writes a segment into files with consecutive numbers, in steps. Returns their rows, which no transaction has yet. No
+ * file is left if it is interrupted. `put` puts the writes, and returns when all are put.
  */
 export function* writeSegments<Step, T>(
   { path, segmentsId, isSynced }: FileFacts,

@@ -83,7 +83,7 @@ async function expectTwoVersions(path: string): Promise<void> {
   await reopened.close()
 }
 
-it('an error of the thread is that of the transaction, and the next transaction tries again', async () => {
+it('an error of the thread fails the transaction, and the next transaction tries again', async () => {
   const flag = join(folder.path, 'broken-thread')
   const open = await engineWithThread(`
     import { existsSync } from 'node:fs'

@@ -6,7 +6,7 @@ import type { LmdbStore } from './lmdb-store.js'
 import { THREAD_ERRORS } from './thread-errors.js'
 import { ThreadGate } from './thread-gate.js'
 
-/** What the thread needs to know to open a catalog. */
+/** Facts that the thread needs to open a catalog. */
 export interface OpenCatalog {
   /** Number of the opening in this process. */
   readonly id: number

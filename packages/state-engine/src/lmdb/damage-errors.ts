@@ -13,8 +13,8 @@ const OF_LMDB = /\bMDB_|\btransaction\b|\bdatabase\b/
 
 /**
  * Errors of a transaction that did not begin. lmdb-js 3.5.6 ignores that a write transaction could not begin
- * (`EnvWrap::beginTxn`), so LMDB is given none: MDB_BAD_TXN, which is no damage, or EINVAL. A mutex that cannot be taken is
- * EINVAL as well.
+ * (`EnvWrap::beginTxn`), so LMDB is given none: MDB_BAD_TXN, which is no damage, or EINVAL. A mutex that cannot be
+ * taken is EINVAL too.
  */
 const NOT_BEGUN = /No transaction to renew|Transaction flag was invalid for renew/
 const EINVAL = 22

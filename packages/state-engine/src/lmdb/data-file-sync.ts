@@ -41,7 +41,7 @@ export class DataFileSync {
   }
 
   /**
-   * Makes what previous writers committed durable. They may have been killed, and may have had any durability.
+   * Makes the commits of previous writers durable. Those writers may have been killed, and may have had any durability.
    * @throws errors of the system
    */
   beginNow(): void {
@@ -103,7 +103,7 @@ export class DataFileSync {
     this.#isInDoubt = false
   }
 
-  /** Same as `regainMeta`, and for files without synced pages as well. */
+  /** Same as `regainMeta`, and also for files without synced pages. */
   async regain(): Promise<void> {
     if (this.#hasSyncedPages) {
       await this.regainMeta()
@@ -114,7 +114,7 @@ export class DataFileSync {
     this.#removeNote()
   }
 
-  /** The note needs no sync: after a loss of power, the system shows what is on disk. */
+  /** The note needs no sync: after a loss of power, the system shows the content of the disk. */
   #leaveNote(): void {
     try {
       writeFileSync(this.#doubtFile, 'A sync of the data file failed. The next writer writes all of it again.\n')

@@ -21,7 +21,7 @@ const ROUNDS = 60
 const folder = temporaryFolder()
 /** Stores whose last pages are in use: after a prune they could be free, and their loss no damage. */
 const stores = damagedStores({ isPruned: false })
-/** Stores whose first meta page is the older one. LMDB reads flags of the environment there all the same. */
+/** Stores whose first meta page is the older one. LMDB reads flags of the environment there anyway. */
 const prunedStores = damagedStores({ isPruned: true })
 
 describe('a data file that is cut short', () => {
@@ -62,7 +62,7 @@ describe('a data file whose first pages are damaged', () => {
 
 describe('a data file that is whole', () => {
   /** LMDB does not write pages at the end that a transaction took and freed again. */
-  it.runIf(isSlowRun)(`is taken although free pages at its end were never written (TEST_SEED=${SEED})`, async () => {
+  it.runIf(isSlowRun)(`is accepted although free pages at its end were never written (TEST_SEED=${SEED})`, async () => {
     const random = createRandom(SEED)
     const file = join(folder.path, 'short.mdb')
     const root = open({ path: file, noSubdir: true, encoding: 'binary', overlappingSync: false, pageSize: 4_096 })
@@ -81,7 +81,7 @@ describe('a data file that is whole', () => {
     await root.close()
   })
 
-  it.runIf(isSlowRun)('is taken at every moment by readers that open it while its writer makes it grow', async () => {
+  it.runIf(isSlowRun)('is accepted at every moment by readers that open it while its writer grows it', async () => {
     const engine = openStateEngine({ path: folder.path, durability: 'none' })
     await engine.commit([knownVersion(0n)], KNOWN_CHAIN)
     const read = `

@@ -18,14 +18,14 @@ import { storeFailed } from '@ledger-state/engine/authoring'
 import { storeFull } from '../errors.js'
 import { freeBytes } from './free-bytes.js'
 
-// If LMDB cannot open a file, lmdb 3.5.6 uses memory that it has freed (`EnvWrap::openEnv`), and a signal ends the process.
-// So what LMDB needs is checked first.
+// If LMDB cannot open a file, lmdb 3.5.6 uses memory that it has freed (`EnvWrap::openEnv`), and a signal ends the
+// process. Therefore the resources that LMDB needs are checked first.
 
 /** File descriptors that LMDB opens, and one for the check of pages. */
 const DESCRIPTORS = 4
-/** Address space in addition to the map: tables of LMDB, and what the process needs meanwhile. */
+/** Address space in addition to the map: tables of LMDB, and the needs of the process in the meantime. */
 const SPARE_BYTES = 2 ** 26
-/** Length of LMDB's lock file: two mutexes, and a slot of 64 bytes for each of 126 readers and for what comes first. */
+/** Length of LMDB's lock file: two mutexes, and a slot of 64 bytes for each of 126 readers and for the header. */
 const LOCK_FILE_LENGTH = 8_272
 const BLOCK = 512
 

@@ -14,7 +14,7 @@ import { STORE_FILE } from './lmdb-store.js'
 const VERSIONS = isSlowRun ? 40 : 24
 const folder = temporaryFolder()
 
-/** Does what a process does that opens the file at the moment of the newest commit. */
+/** Acts like a process that opens the file at the moment of the newest commit. */
 function takeNewestCommitBack(): void {
   const file = join(folder.path, STORE_FILE)
   const pages = new DataPages(file)

@@ -4,12 +4,13 @@ import { storeFailedErrors } from '../errors.js'
 import { beginRead } from './begin-read.js'
 import type { LmdbEnvironment, ReadTransaction, Table } from './table.js'
 
-// A defect of lmdb 3.5.6: a process that opens a data file, even for reading, sets the number of the last transaction in
-// the lock file to what it read from the meta pages a moment before (`mdb_env_open2`). If a commit was made in that moment,
-// the next transaction builds on the state before it and overwrites it. So each write transaction first compares its own
-// number with the meta pages, and repairs the lock file if they do not agree. Until then, readers see the state before that
-// commit, too, which may name files that it removed: a reader that misses one repairs the lock file as well. If the writer
-// commits at this moment, that commit may be taken back in turn, which the writer notices in the same way.
+// A defect of lmdb 3.5.6: a process that opens a data file, even for reading, sets the number of the last transaction
+// in the lock file to the number it read from the meta pages a moment before (`mdb_env_open2`). If a commit was made in
+// that moment, the next transaction builds on the state before it and overwrites it. Therefore each write transaction
+// first compares its own number with the meta pages, and repairs the lock file if they differ. Until then, readers see
+// the state before that commit, too, which may name files that it removed: a reader that misses one repairs the lock
+// file too. If the writer commits at this moment, that commit may be taken back in turn, which the writer notices in
+// the same way.
 
 /** Offset of the last transaction in the lock file: u32 magic · u32 format · u64 number of the last transaction. */
 const LAST_TRANSACTION_AT = 8

@@ -21,7 +21,7 @@ it('the opening refuses a store of another layout, which may have other database
       root.openDB({ name: 'meta', encoding: 'binary', keyEncoding: 'binary' }).putSync(Buffer.from('layout'), Buffer.from(layout))
       await root.close()
     }`
-  // In another process: this one would remember what it read of the files.
+  // In another process, because this one would remember its earlier reads of the files.
   const cwd = fileURLToPath(new URL('../..', import.meta.url))
   expect(spawnSync(process.execPath, ['--input-type=module', '-e', write], { cwd }).status).toBe(0)
   for (const open of [openStateEngineReader, openStateEngine]) {

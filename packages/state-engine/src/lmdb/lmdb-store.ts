@@ -57,7 +57,7 @@ export interface LmdbStore {
   readonly meta: Table<Uint8Array>
   /** Segment files, by first version and file number: `segment-rows.ts`. */
   readonly segments: Records
-  /** What of the data file is on disk. */
+  /** Knows which part of the data file is on disk. */
   readonly sync: DataFileSync
   /** Knows the changes that a transaction makes. */
   readonly recorder: ChangeRecorder

@@ -36,9 +36,9 @@ const MAX_ATTEMPTS = 20
 const MAX_WAIT_MS = 64
 
 /**
- * Opens a data file. All openers in a process, also those in its worker threads, share one environment of LMDB, which
- * has the flags of the first. A read-only environment would shut out a writer of the process that comes later. So a
- * reader, too, opens the file for writing if it may, and merely begins no write transaction. For the same reason, the
+ * Opens a data file. All openers in a process, including its worker threads, share one environment of LMDB, which has
+ * the flags of the first. A read-only environment would shut out a writer of the process that comes later. So a reader,
+ * too, opens the file for writing if it may, and merely begins no write transaction. For the same reason, the
  * durability of a commit is not a flag of the environment, but of each transaction.
  *
  * The last process that closes a file destroys the mutexes of its lock file. A process that opens the file at this
@@ -113,9 +113,9 @@ function inReadTransaction<T>(this: LmdbDatabase, work: () => T): T {
 
 /**
  * LMDB tells readers apart by their process numbers, and locks the byte of that offset in its lock file. Processes in
- * two containers can have one number; the second gets EAGAIN for as long as the first runs. lmdb-js then waits a hundred
- * times, 10 s in all, stops the event loop meanwhile, and goes on without a transaction. `Atomics.wait` is what it waits
- * with, and it has no other reason to wait there.
+ * two containers can have one number; the second gets EAGAIN for as long as the first runs. lmdb-js then waits a
+ * hundred times, 10 s in all, stops the event loop during that time, and continues without a transaction. It waits with
+ * `Atomics.wait`, and has no other reason to wait there.
  * @throws `store_failed`
  */
 function expectOwnProcessNumber(beginReading: () => void): void {

@@ -28,7 +28,7 @@ function startReader() {
   const said = async (): Promise<unknown> => {
     await eventually(
       () => output.endsWith('\n') || reader.exitCode !== null,
-      () => `what the reader says: ${output}`,
+      () => `a line of the reader: ${output}`,
     )
     return JSON.parse(output)
   }

@@ -20,8 +20,8 @@ const META_NAMES = new Set([
 ])
 
 /**
- * Checks the names of the records of the database `meta`, though some may be absent: a damaged page has a name that no
- * record has, or lacks those that every store has.
+ * Checks the names of the records in the database `meta`. A damaged page has a name that no record has, or misses one
+ * that every store has.
  * @throws `store_corrupt`
  */
 export function expectSoundNames(meta: Table<Uint8Array>, options: ReadOptions): void {

@@ -9,9 +9,10 @@ import { PageSet } from './page-set.js'
 import { checkDatabaseList, databaseTree } from './store-trees.js'
 import { checkTree } from './tree-check.js'
 
-// The locks of files are those of POSIX: a process that opens the lock file of its store a second time and closes it, because
-// it copies the folder, loses them. So on Linux a writer also holds a name of the system, by an abstract socket, which only the
-// end of the process, or closing the store, gives up. The name is made of the store's id, which only its readers know.
+// The locks of files are POSIX locks: a process that opens the lock file of its store a second time and closes it,
+// because it copies the folder, loses them. So on Linux a writer also holds a name of the system, by an abstract
+// socket, which only the end of the process, or closing the store, gives up. The name is made of the store's id, which
+// only its readers know.
 
 export const STORE_ID_KEY = Buffer.from('store-id')
 

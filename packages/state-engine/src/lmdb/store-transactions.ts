@@ -18,7 +18,7 @@ export class StoreTransactions {
 
   /**
    * Starts without transactions.
-   * @param onEnd called after each transaction, also one that failed, so that reads of this engine see what it wrote
+   * @param onEnd called after each transaction, even one that failed, so that reads of this engine see its writes
    */
   constructor(store: LmdbStore, onEnd: () => void) {
     this.#store = store
@@ -27,8 +27,8 @@ export class StoreTransactions {
   }
 
   /**
-   * Durability of transactions that WAL files depend on: what was merged of a file must be on disk before the
-   * file is removed.
+   * Durability of transactions that WAL files depend on: the merged data of a file must be on disk before the file is
+   * removed.
    */
   get ofLog(): Durability {
     return this.#store.durability === 'none' ? 'none' : 'full'
@@ -64,7 +64,7 @@ export class StoreTransactions {
     return this.inTurn(() => this.runInTurn(durability, work))
   }
 
-  /** Does what `run` does, for a caller that has the turn. */
+  /** Works like `run`, for a caller that already has the turn. */
   async runInTurn<T>(durability: Durability, work: () => T): Promise<T> {
     const { path, root, sync, recorder } = this.#store
     this.#store.expectInPlace()
@@ -93,7 +93,8 @@ export class StoreTransactions {
   }
 
   /**
-   * Makes all transactions so far durable, after work that makes durable what they name. No other transaction comes between.
+   * Makes all transactions so far durable, after work that makes durable the files they name. No other transaction
+   * comes between.
    * @throws `store_full`, `store_failed`
    */
   async syncAfter(work: () => Promise<void>): Promise<void> {

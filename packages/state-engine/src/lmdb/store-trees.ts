@@ -18,7 +18,7 @@ export const NUMBERS_AS_KEYS = 0x08
 const ENVIRONMENT_FLAGS = 0x5000
 const NO_FLAGS = 0
 const NUMBER_LENGTH = 8
-/** Transaction of all pages of a compact copy. Its meta page has that of the original. */
+/** Transaction of all pages of a compact copy. Its meta page has the transaction of the original. */
 const OF_COMPACT_COPY = 1n
 
 const FREE_LIST = 'the list of free pages'

@@ -7,7 +7,7 @@ import { storeFailedErrors, storeLocked } from '../errors.js'
 /** First Node.js whose `node:sqlite` needs no flag. */
 const FIRST_NODE_WITH_SQLITE = '22.13'
 
-/** Folders whose lock this thread holds. For other locks, it cannot be found out which process holds them. */
+/** Folders whose lock this thread holds. The holder of any other lock cannot be found out. */
 const HELD_HERE = new Set<string>()
 
 /**

@@ -16,7 +16,7 @@ const MOST_PLACES = 2 ** 20
 const WORDS_AT_ONCE = 65_536
 /** Ranges shorter than this are sorted by comparing. */
 const SHORT_RANGE = 16
-/** From this depth, ranges are sorted by comparing as well: many long keys with a common beginning get there. */
+/** From this depth, ranges are also sorted by comparing: many long keys with a common beginning get there. */
 const DEEP = 64
 /** Number of bytes that are compared here; a longer common beginning is compared by the native function. */
 const COMPARED_HERE = 48

@@ -17,7 +17,7 @@ export const NONE = -1
 const PROBE = new Uint8Array(MAX_KEY_LENGTH)
 const PROBE_VIEW = new DataView(PROBE.buffer)
 
-/** Facts that the newest commit of a segment gives besides its writes. */
+/** Facts that the newest commit of a segment gives in addition to its writes. */
 export interface CommitHead {
   /** Number of the commit. */
   readonly number: number
@@ -223,7 +223,7 @@ export class Segment {
     return (this.#filter[(fingerprint >>> 5) & (this.#filter.length - 1)]! & (1 << (fingerprint & 31))) !== 0
   }
 
-  /** Newest entry of a key at or below a version, given as halves. `hash` is that of the key. */
+  /** Newest entry of a key at or below a version, given as halves. `hash` is the hash of the key. */
   find(key: Uint8Array, hash: number, high: number, low: number): number {
     const newest = this.newest(key, hash)
     if (newest === NONE) return NONE
@@ -238,7 +238,7 @@ export class Segment {
     return entry
   }
 
-  /** Oldest entry of a key at or above a version, given as halves. `hash` is that of the key. */
+  /** Oldest entry of a key at or above a version, given as halves. `hash` is the hash of the key. */
   oldestAtLeast(key: Uint8Array, hash: number, high: number, low: number): number {
     const offset = this.#offsetOf(high, low)
     const entries = this.#entries

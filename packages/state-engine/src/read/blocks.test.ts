@@ -37,7 +37,7 @@ describe.each([
   ['merged in part', 60_000],
   ['in the memtable', undefined],
 ] as const)('blocks that are %s', (_, memtableBytes) => {
-  it('are those of the model, from list to list, after a prune, a truncation and further commits', async () => {
+  it('match the model, from list to list, after a prune, a truncation and further commits', async () => {
     const engine = openStateEngine({ path: folder.path, durability: 'none', memtableBytes })
     const model = createMemoryEngine()
     const step = async (work: (one: typeof engine | typeof model) => Promise<unknown>) => {

@@ -85,7 +85,7 @@ describe(`an engine that verifies its reads, with a zeroed sector in one of its 
     const files = readdirSync(source()).filter((name) => name === STORE_FILE || /^segment-\d+$/.test(name))
     expect(files.length).toBeGreaterThan(1)
     const sectors = files.flatMap((name) => {
-      // The meta pages are what the check of an opening reads.
+      // The check of an opening reads the meta pages.
       const first = name === STORE_FILE ? (2 * PAGE_BYTES) / SECTOR : 0
       const end = Math.ceil(statSync(join(source(), name)).size / SECTOR)
       return Array.from({ length: end - first }, (_, at) => ({ name, sector: first + at }))

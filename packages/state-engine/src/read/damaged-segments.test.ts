@@ -88,7 +88,7 @@ const READS: Readonly<Record<string, (reader: LmdbEngineReader) => void | Promis
 /** Those that read all blocks of all files. */
 const READ_ALL = ['look-ups', 'scans', 'histories', 'writes of versions']
 
-/** What work says of the store: the message of the damage that it finds, if it finds some. */
+/** Message of the damage that the work finds in the store, if it finds some. */
 async function faultOf(work: () => void | Promise<void>): Promise<string | undefined> {
   try {
     await work()
@@ -102,7 +102,7 @@ async function faultOf(work: () => void | Promise<void>): Promise<string | undef
 async function faultsOf(path: string): Promise<Map<string, string | undefined>> {
   const faults = new Map<string, string | undefined>()
   for (const [name, read] of Object.entries(READS)) {
-    // Each has a reader of its own: what one has verified, the others do not verify again.
+    // Each has its own reader, because a reader does not verify a block again.
     const reader = openStateEngineReader({ path })
     faults.set(name, await faultOf(() => read(reader)))
     // The same again, warm.

@@ -22,8 +22,8 @@ const PARTS = 4_096
 type KeysByVersion = Map<bigint, Uint8Array[]>
 
 /**
- * Lists what versions wrote, in order. The memtable has its versions in their order, so they cost what they wrote. Merged
- * versions cost passes over all keys.
+ * Lists the writes of versions, in order. The memtable has its versions in their order, so their cost is that of their
+ * writes. Merged versions cost passes over all keys.
  */
 export function* listVersions(
   lookup: Lookup,

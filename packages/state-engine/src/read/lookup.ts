@@ -12,8 +12,8 @@ import type { ReadSnapshot } from './read-snapshot.js'
 import type { SegmentSlice } from './segment-slices.js'
 
 /**
- * Looks up the newest write at or below a version: first in the memtable, then in the segment files, the newest first. It
- * allocates nothing, and keeps what it found until the next look-up.
+ * Looks up the newest write at or below a version: first in the memtable, then in the segment files, the newest first.
+ * It allocates nothing, and keeps its result until the next look-up.
  */
 export class Lookup {
   #bytes: Uint8Array = new Uint8Array(0)

@@ -58,7 +58,7 @@ function textsOf(merged: MergedWrites, first: bigint, last: bigint): string[] {
   return texts.sort()
 }
 
-/** The same, of what `versions` lists. */
+/** The same, of the versions that `versions` lists. */
 function listedTexts(first: bigint, last: bigint): string[] {
   if (first > last) return []
   return [...engine.versions(first, last)]

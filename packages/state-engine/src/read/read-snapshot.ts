@@ -17,14 +17,16 @@ import { getTruncations, NO_TRUNCATIONS } from '../records/truncations.js'
 import { walFilePath } from '../wal/append-file.js'
 import { NO_SLICES, SegmentFiles, type SegmentSlice } from './segment-slices.js'
 
-/** One state of the store: what is merged, and the memtable of what is not. The memtable may already have later commits. */
+/**
+ * One state of the store: the merged data, and the memtable of the rest. The memtable may already have later commits.
+ */
 export interface ReadSnapshot {
   readonly options: { readonly transaction: ReadTransaction }
-  /** Ledger record of what is merged. */
+  /** Ledger record of the merged data. */
   readonly record: LedgerRecord | undefined
   readonly ledger: LedgerSummary | undefined
   readonly memtable: Memtable
-  /** Segment files of what is merged, the newest first. */
+  /** Segment files of the merged data, the newest first. */
   readonly slices: readonly SegmentSlice[]
 }
 
@@ -62,7 +64,7 @@ export class ReadSnapshots {
   #idleTicks = 0
   #closed = false
   #seen: { readonly bytes: Buffer; readonly merged: MergedState } | undefined
-  /** Ledger of the last snapshot, and what it was made of: the object stays the same until the ledger changes. */
+  /** Ledger of the last snapshot, and the values it was made of: the object stays the same until the ledger changes. */
   #ledger: { head: CommitHead | undefined; record: LedgerRecord; info: LedgerSummary } | undefined
 
   constructor(store: LmdbStore, source: TableSource, atFailpoint: AtFailpoint) {
@@ -101,7 +103,7 @@ export class ReadSnapshots {
   #take(): ReadSnapshot {
     let missingWal: number | undefined
     let missingSegment: number | undefined
-    /** Whether the store is damaged, as a file is missing that a second state names as well. */
+    /** Whether the store is damaged, because a file is missing that a second state also names. */
     const isDamaged = (transaction: ReadTransaction): boolean => {
       this.#store.expectInPlace()
       return !this.#store.showNewer(transaction)

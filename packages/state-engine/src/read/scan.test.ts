@@ -18,7 +18,7 @@ function randomKey(random: ReturnType<typeof createRandom>): Buffer {
   return random.below(4) === 0 ? Buffer.concat([Buffer.alloc(1_950, '1'), short]) : short
 }
 
-it(`a scan merges the keys of segments and of the memtable, from any key on (TEST_SEED=${SEED})`, async () => {
+it(`a scan merges the keys of segments and of the memtable, starting at any key (TEST_SEED=${SEED})`, async () => {
   const random = createRandom(SEED)
   const options = { path: folder.path, durability: 'none' } as const
   /** Version that wrote each key first. */
@@ -36,7 +36,7 @@ it(`a scan merges the keys of segments and of the memtable, from any key on (TES
   for (let version = 0n; version < 20n; version++) await commit(merging, version)
   await eventually(
     () => merging.stats.keys > 100,
-    () => `more than 100 keys in the segments, of which there are ${merging.stats.keys}`,
+    () => `more than 100 keys in the segments, which have ${merging.stats.keys}`,
   )
   await merging.close()
   // The memtable now has room for all further versions, so it keeps them whatever their keys are.

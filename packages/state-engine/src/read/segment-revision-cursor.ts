@@ -134,7 +134,7 @@ class MemtableSource implements RevisionSource {
   readonly #segment: Segment
   readonly #key: Uint8Array
   readonly #hash: number
-  /** Newest version that is merged: what is at or below it is in a file, too. */
+  /** Newest version that is merged: writes at or below it are in a file, too. */
   readonly #merged: bigint
   #entry = NONE
 

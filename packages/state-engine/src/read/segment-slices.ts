@@ -36,8 +36,8 @@ export function newestInSlices(slices: readonly SegmentSlice[], probe: KeyProbe,
 /** Bytes of blocks in memory if files are not mapped. */
 const CACHE_BYTES = 2 ** 26
 /**
- * Bytes of memory for the indexes and filters of a process, some hundredth of its segment files. A later damage of a file
- * cannot hide a key from a process that has them in memory.
+ * Bytes of memory for the indexes and filters of a process, about a hundredth of its segment files. A later damage of a
+ * file cannot hide a key from a process that has them in memory.
  */
 const INDEX_BYTES = 2 ** 27
 /** Name of the variable with which tests read files without a map. */
@@ -82,7 +82,7 @@ export class SegmentFiles {
     throw storeCorruptErrors.segmentDamaged(segmentPath(this.#store.path, file), 0, 'the file is missing')
   }
 
-  /** Closes all files but those of a state, which is then the only one that is read. */
+  /** Closes all files but the files of one state, the only one that is read afterwards. */
   keep(slices: readonly SegmentSlice[]): void {
     const kept = new Set(slices.map(({ row }) => row.file))
     for (const [file, { reader }] of this.#open) {

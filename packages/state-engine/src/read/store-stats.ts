@@ -9,7 +9,7 @@ import type { ReadSnapshot } from './read-snapshot.js'
 import type { SegmentSlice } from './segment-slices.js'
 import { type VersionLists, writesAfter } from './writes-after.js'
 
-/** Statistics of the files of a store, and of what is not merged into them. */
+/** Statistics of the files of a store, and of the data that is not merged into them. */
 export interface StoreStats {
   /**
    * Number of keys with a merged write, including those deleted inside the window. It is exact for a store with one segment
@@ -22,7 +22,7 @@ export interface StoreStats {
    * shared among its blocks.
    */
   readonly historyEntries: number
-  /** Number of merged writes in the files, also of those that no version of the window sees. */
+  /** Number of merged writes in the files, including those that no version of the window sees. */
   readonly mergedWrites: number
   /**
    * Bytes of the segment files that no version of the window needs, about: those of superseded writes at or below its oldest
@@ -69,7 +69,7 @@ export interface LevelStats {
 
 const META_PAGES = 2
 
-/** Counts what a state of a store has. `slices` are its segment files, of which `lists` remembers the versions. */
+/** Counts the contents of one state of a store. `slices` are its segment files; `lists` remembers their versions. */
 export function storeStats(
   store: LmdbStore,
   lists: VersionLists,

@@ -5,7 +5,7 @@ import { storeCorrupt } from '@ledger-state/engine/authoring'
 import { openRecord, type RecordBuilder } from '../bytes/record.js'
 import { type LogFilePosition, NO_POSITION } from './log-position.js'
 
-/** Describes what is merged, in one record, so that a reader sees all of it in one transaction. */
+/** Describes the merged data, in one record, so that a reader sees all of it in one transaction. */
 export interface LedgerRecord {
   /** The ledger. Its latest version is the newest that is merged; its oldest version may be above that. */
   readonly ledger: LedgerSummary
@@ -32,7 +32,8 @@ export const NOTHING_MERGED = {
   logEnd: { fileNumber: 0, ...NO_POSITION },
 } as const
 
-// u64 chain id | u64 latest version | block | u64 oldest version | block | u64 base version | 5 × u64: from `walFile` on
+// u64 chain id | u64 latest version | block | u64 oldest version | block | u64 base version | 5 × u64: `walFile` and
+// the fields after it
 // | end of the log: u64 file number, length, next commit, checksum | u8 1 for a complete base | u32 CRC; block = u64 height, epoch, time
 const BASE_AT = 9
 const COUNTERS_AT = 10

@@ -12,7 +12,7 @@ export interface CacheOwner {
   dropped(block: number): void
 }
 
-/** Bytes of a place in addition to those of the block. */
+/** Bytes of a place in addition to the block. */
 const PLACE_BYTES = 200
 
 /** Contents of blocks in memory, bounded by bytes. The oldest that was not used since the hand of the clock passed it goes. */

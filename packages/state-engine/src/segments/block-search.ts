@@ -68,7 +68,7 @@ export class SegmentMatch {
     return ABSENT
   }
 
-  /** Takes the newest write at or below a version of an entry whose number of writes is at `at`, and whose first is one. */
+  /** Takes the newest write at or below a version of an entry that has one. Its number of writes is at `at`. */
   #findInEntry(bytes: Uint8Array, at: number, version: number): Found {
     const count = bytes[at++]!
     let hit = 0

@@ -61,7 +61,7 @@ export class ByteOutput {
     this.length += count
   }
 
-  /** A view of what was appended, valid until more is. */
+  /** A view of the appended bytes, valid until the next append. */
   view(): Buffer {
     return this.#buffer.subarray(0, this.length)
   }

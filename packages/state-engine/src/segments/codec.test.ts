@@ -3,7 +3,7 @@ import { createRandom } from '@ledger-state/testing/random'
 import { expect, it, vi } from 'vitest'
 import { compress, decompress, STORED } from './codec.ts'
 
-it('restores what repeats, and stores what does not as it is', () => {
+it('restores repetitive content, and stores other content as it is', () => {
   const content = Buffer.alloc(8_000, 'the same again ')
   const { codec: number, bytes } = compress('deflate', content)
   expect(number).not.toBe(STORED)

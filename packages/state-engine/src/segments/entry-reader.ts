@@ -3,7 +3,7 @@ import { ByteOutput } from './byte-output.js'
 import { MOST_ENTRY_WRITES } from './format.js'
 import { applyPatch } from './patch.js'
 
-/** End of a value that stands for a deletion. */
+/** End of a value that marks a deletion. */
 export const DELETED = -1
 
 /** All writes of an entry of a block, with their values. */
@@ -15,7 +15,7 @@ export class EntryReader {
   readonly starts = new Float64Array(MOST_ENTRY_WRITES)
   readonly ends = new Float64Array(MOST_ENTRY_WRITES)
   bytes: Uint8Array = new Uint8Array(0)
-  /** Offset of what follows the part of the entry that was read last. */
+  /** Offset of the end of the part of the entry that was read last. */
   next = 0
   readonly #operations = new Float64Array(MOST_ENTRY_WRITES)
   readonly #restored = new ByteOutput()

@@ -7,9 +7,9 @@ import { checksum } from '../bytes/checksum.js'
 //
 // Header: `LSSEG` 00 00 04 · u64 store id · u64 first version · u64 last version · u64 seed of the hash · u32 level ·
 //   u8 flags (1: a base) · zeros · u32 CRC: 128 bytes
-// Block: u32 CRC · u8 codec · u24 0 · u32 length of the content · the content, or what the codec made of it. The seed of
-//   the CRC is made of store id, first version and place. A content that is stored as it is may be followed by zeros, which end
-//   the frame: 8 KiB of the file.
+// Block: u32 CRC · u8 codec · u24 0 · u32 length of the content · the content, or its compressed form. The seed of the
+//   CRC is made of store id, first version and place. A content that is stored as it is may be followed by zeros, which
+//   end the frame: 8 KiB of the file.
 // Index of S blocks: S × f64 version that the separator ends with, less the first; −1 for none ·
 //   S × u32 four bytes of the separator after those that separators 1 to S − 1 begin with · S × u32 end of the separator ·
 //   S × u32 first block whose separator has the same key · (S + 1) × u32 place
@@ -63,7 +63,7 @@ export interface Part {
   readonly crc: number
 }
 
-/** What the footer says. */
+/** Content of the footer. */
 export interface SegmentSummary {
   readonly writes: number
   readonly keys: number
@@ -160,7 +160,7 @@ export function decodeFooter(footer: Buffer, place: number): SegmentSummary | st
   }
 }
 
-/** What the blocks of a file have in common in the seeds of their checksums. */
+/** Part of the seeds of checksums that all blocks of a file share. */
 export function fileSeed({ storeId, firstVersion }: SegmentIdentity): number {
   const store = Math.imul(Number(storeId & 0xffff_ffffn) ^ Number(storeId >> 32n), 0x9e37_79b1)
   const version = Math.imul(Number(firstVersion & 0xffff_ffffn) ^ Number(firstVersion >> 32n), 0x85eb_ca6b)

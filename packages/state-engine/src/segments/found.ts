@@ -1,4 +1,4 @@
-/** Kinds of what a key holds at a version. */
+/** Kinds of content that a key can have at a version. */
 export const ABSENT = 0
 export const PRESENT = 1
 export const REMOVED = 2

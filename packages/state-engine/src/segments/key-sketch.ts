@@ -1,7 +1,8 @@
-// The sketch of the keys of a segment: the smallest hashes of its keys, at most 2,048 of them (Bar-Yossef and others, 2002,
-// "Counting distinct elements in a data stream"). The smallest hashes of several files are those of the keys of all of them.
-// If there are fewer than 2,048, they count the keys exactly. Otherwise the largest of them tells how dense the hashes
-// are, and therefore how many keys there are, with a standard error of 1/sqrt(2,048) = 2.2 %.
+// The sketch of the keys of a segment: the smallest hashes of its keys, at most 2,048 of them (Bar-Yossef and others,
+// 2002, "Counting distinct elements in a data stream"). The smallest hashes of several files together are the smallest
+// hashes of all their keys. If there are fewer than 2,048, they count the keys exactly. Otherwise the largest of them
+// tells how dense the hashes are, and therefore how many keys there are, with a standard error of 1/sqrt(2,048) = 2.2
+// %.
 
 export const SKETCH_HASHES = 2_048
 /** Hashes are integers below this: all of the first word of the hash of a key, and 20 bits of the second one. */

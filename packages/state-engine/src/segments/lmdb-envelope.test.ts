@@ -6,7 +6,7 @@ import { temporaryFolder } from '../../testing/temporary-folder.ts'
 import { decodeEnvelope, ENVELOPE_LENGTH, encodeEnvelope, fileLength, SEGMENT_KEY } from './lmdb-envelope.ts'
 
 const folder = temporaryFolder()
-/** The writer leaves out the size of the map and the boot id, which are those of the process and the machine. */
+/** The writer leaves out the size of the map and the boot id, which depend on the process and the machine. */
 const LEFT_OUT = [
   [40, 48],
   [160, 168],

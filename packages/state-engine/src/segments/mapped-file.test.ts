@@ -27,7 +27,7 @@ it.each([1, 4_072, 5_000, 3_000_000])('lmdb-js maps a value of %i bytes', (lengt
   mapped.close()
 })
 
-it('the bytes are those of the file, not a copy: a byte that is changed in the file changes in the map', () => {
+it('the bytes are mapped from the file, not copied: a byte that is changed in the file changes in the map', () => {
   const { path, content } = writeFile('changing', 10_000)
   const mapped = mapFile(path, content.length)
   changeByte(path, ENVELOPE_LENGTH + 1_000, 255)

@@ -15,7 +15,7 @@ export interface MappedFile {
   close(): void
 }
 
-/** What the name of a file has before a random end while it is being mapped. */
+/** Prefix of the name of a file while it is being mapped; a random end follows. */
 export const MAPPED = '.map-'
 
 /** Functions of lmdb-js 3.5.6 that it neither documents nor declares. `mapped-file.test.ts` shows what they do. */
@@ -35,7 +35,7 @@ interface Database {
 }
 
 const { nativeAddon } = lmdb as unknown as { readonly nativeAddon: NativeAddon }
-/** A key that begins as that of the segment does, and has no value: to look it up copies nothing. */
+/** A key without a value that begins like the key of the segment: looking it up copies nothing. */
 const ABSENT_KEY = Buffer.concat([SEGMENT_KEY, Buffer.of(0)])
 
 /** Number of descriptors that LMDB opens for an environment, and one to spare. */

@@ -15,8 +15,8 @@ export interface MergeOptions {
   /** First version of the output. Earlier writes and blocks of the inputs are left out. */
   readonly firstVersion: bigint
   /**
-   * Oldest version that is asked for: of what is at or below it, only the newest write of each key is kept, and no deletion.
-   * There must be no older segment.
+   * Oldest version that is asked for: of the writes at or below it, only the newest of each key is kept, and no
+   * deletion. There must be no older segment.
    */
   readonly floor?: bigint | undefined
 }
@@ -28,16 +28,16 @@ const STEP_BLOCKS = 8_192
 interface Source {
   readonly cursor: SegmentCursor
   readonly order: number
-  /** What is added to a version of the input for one of the output. */
+  /** Difference that is added to a version of the input to get the version of the output. */
   readonly shift: number
-  /** Newest version of the output that is taken. */
+  /** Newest version to merge from the input, as the output numbers it. */
   readonly until: number
 }
 
 /**
- * Merges segments whose ranges of versions follow each other, the oldest first, in steps of about a millisecond, each of which
- * yields the bytes of keys and values that it took. Returns the number of values and deletions that were dropped because no
- * version at or above the floor sees them.
+ * Merges segments with consecutive ranges of versions, the oldest first, in steps of about a millisecond. Each step
+ * yields the bytes of keys and values that it took. Returns the number of values and deletions that were dropped
+ * because no version at or above the floor sees them.
  */
 export function* mergeSegments(
   inputs: readonly MergeInput[],

@@ -6,12 +6,12 @@ import type { SegmentSink } from './split-writer.js'
 const STEP_WRITES = 1_024
 
 /**
- * Puts a part of the memtable into a file of segments, in steps of about a millisecond, each of which yields the number of
- * writes that it put. The first version of the file is that of the memtable.
+ * Puts a part of the memtable into a file of segments, in steps of about a millisecond. Each step yields the number of
+ * writes that it put. The first version of the file is the first of the memtable.
  */
 export function* putMemtable(memtable: Segment, writer: SegmentSink): Generator<number, void> {
   for (let place = 0; place < memtable.blocks.count; place++) writer.addBlock(memtable.blocks.at(place))
-  // A part of a plain typed array is made in less time than that of a Buffer.
+  // A part of a plain typed array is made faster than a part of a Buffer.
   const bytes = toBytes(memtable.bytes)
   let entries = new Int32Array(STEP_WRITES)
   let stepLeft = STEP_WRITES

@@ -104,7 +104,7 @@ export class SegmentBlocks implements CacheOwner {
       this.base = at + BLOCK_HEAD_LENGTH
       return
     }
-    // What is stored as it is lies in the buffer of the next read.
+    // Uncompressed content lies in the buffer of the next read.
     this.bytes = bytes[4] === STORED ? copyBytes(content) : content
     this.base = 0
     this.#places[block] = this.#cache.put(this, block, this.bytes) ?? NOT_CACHED

@@ -95,7 +95,7 @@ export class SegmentCursor {
     this.entry.next = 4 + (1 + width) * this.#entriesLeft
   }
 
-  /** Reads a block, and what follows it up to a megabyte. */
+  /** Reads a block, and up to a megabyte that follows it. */
   #readChunk(start: number, end: number): void {
     const { index, file } = this.#reader
     const stop = Math.max(end, Math.min(start + READ_AT_ONCE, index.placeOf(index.count)))

@@ -62,7 +62,7 @@ export class SegmentFile {
     }
   }
 
-  /** Length of the file, with what is around the segment. */
+  /** Length of the file, including the bytes around the segment. */
   get fileBytes(): number {
     return fileLength(this.length)
   }

@@ -40,7 +40,7 @@ function describeValue(value: Uint8Array | null | undefined): string {
   return value ? Buffer.from(value).toString('hex') : String(value)
 }
 
-/** What a model must answer, as a text. */
+/** Expected answer of a model, as a text. */
 function answerOf(model: Model, key: Uint8Array, version: number): string {
   const found = newestAtMost(model.get(Buffer.from(key).toString('latin1'))?.writes ?? [], version)
   return found ? `${found[0]}: ${describeValue(found[1])}` : 'absent'

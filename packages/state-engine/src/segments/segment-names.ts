@@ -18,7 +18,7 @@ export function listSegments(folder: string): number[] {
   })
 }
 
-/** Removes segment files that no row names, and what is left of files that were being written. */
+/** Removes segment files that no row names, and unfinished files. */
 export function removeUnnamedSegments(folder: string, named: ReadonlySet<number>): void {
   for (const name of readdirSync(folder)) {
     const found = NAME.exec(name)

@@ -113,7 +113,7 @@ export class SegmentReader {
     return match.findIn(blocks.bytes, blocks.base, probe, version)
   }
 
-  /** Closes the file. What `find` returned must not be read any more. */
+  /** Closes the file. Results of `find` must not be read any more. */
   close(): void {
     this.blocks.clear()
     this.#release()

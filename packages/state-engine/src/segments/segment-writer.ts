@@ -43,9 +43,9 @@ const LEAST_LEFT = 1 / 32
 const FILTER_BYTES_PER_KEY = 2
 const WRITTEN_AT_ONCE = 2 ** 20
 /**
- * Bytes after which a durable file is synced while it is written. The sync at its end is short then, and so is the time that
- * the sync of a commit waits for the disk: 62 instead of 93 ms at the 99th percentile during 250 MB/s. Steps of 1 MiB cost
- * a third of that speed.
+ * Bytes after which a durable file is synced while it is written. The sync at its end is short then, as is the time
+ * that the sync of a commit waits for the disk: 62 instead of 93 ms at the 99th percentile during 250 MB/s. Steps of 1
+ * MiB cost a third of that speed.
  */
 const SYNCED_AT_ONCE = 2 ** 22
 
@@ -240,13 +240,13 @@ export class SegmentWriter {
     else renameSync(this.#path + UNFINISHED, this.#path)
   }
 
-  /** Closes the descriptor once: a second time it may be that of another file. */
+  /** Closes the descriptor once: by a second time, another file may have it. */
   #close(): void {
     if (this.#isOpen) closeSync(this.#descriptor)
     this.#isOpen = false
   }
 
-  /** Place of what is put next. */
+  /** Place of the next content. */
   get #place(): number {
     return this.#written - ENVELOPE_LENGTH + this.#output.length
   }

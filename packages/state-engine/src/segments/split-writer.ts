@@ -1,6 +1,6 @@
 import type { SegmentWriter, WrittenSegment } from './segment-writer.js'
 
-/** What takes the writes and the blocks of a segment. */
+/** Target for the writes and the blocks of a segment. */
 export type SegmentSink = Pick<SegmentWriter, 'beginKey' | 'add' | 'addBlock'>
 
 /** Name of the variable with which tests make files short. */

@@ -16,13 +16,13 @@ export interface Assembly {
   readonly folder: string
   /** Path at which the segment file with a number is put. */
   segmentPath(file: number): string
-  /** Removes all segment files but these, and what is left of files that were being written. */
+  /** Removes all segment files but these, and unfinished files. */
   keepOnly(files: ReadonlySet<number>): void
   /** Makes a store of the files in the folder. @throws `store_corrupt` if they are damaged or do not fit together */
   create(facts: StoreFacts, files: readonly PlacedSegment[]): Promise<void>
   /** Gives the complete store its place. Nobody may have it open. */
   publish(): Promise<void>
-  /** Lets others go on with what is not published. */
+  /** Lets others continue the unpublished work. */
   close(): void
 }
 

@@ -68,7 +68,7 @@ export async function createStoreOf(path: string, facts: StoreFacts, placed: rea
   })
 }
 
-/** Removes what an interrupted creation left, and keeps the segment files. */
+/** Removes the remains of an interrupted creation, and keeps the segment files. */
 function removeCatalog(path: string): void {
   for (const name of [STORE_FILE, `${STORE_FILE}-lock`]) rmSync(join(path, name), { force: true })
   for (const number of listWalFiles(path)) rmSync(walFilePath(path, number))

@@ -38,10 +38,10 @@ export interface JoinOptions {
 }
 
 /**
- * Puts the files of parts (`WriterOptions.part`), whose versions follow each other, into a folder, as links if they are on
- * the same disk. Deletions of keys that no earlier part has are left out, as a commit to one store leaves them out; only
- * then is a file written again. They stay if the first part does not begin with a known state: the result is then a part,
- * too. It reads all blocks of all files, and compares them with their checksums.
+ * Puts the files of parts (`WriterOptions.part`) with consecutive versions into a folder, as links if they are on the
+ * same disk. Deletions of keys that no earlier part has are left out, as a commit to one store leaves them out; only
+ * then is a file written again. They stay if the first part does not begin with a known state: the result is then a
+ * part, too. It reads all blocks of all files, and compares them with their checksums.
  * @throws `invalid_argument` if the stores do not follow each other, or have ids of segments that differ; `store_corrupt`
  */
 export async function joinStores(

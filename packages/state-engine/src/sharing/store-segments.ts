@@ -21,7 +21,7 @@ export interface StoreSegment {
   readonly keys: number
 }
 
-/** What a store is besides its segment files. */
+/** The facts of a store other than its segment files. */
 export interface StoreFacts {
   /** Id in the headers of the files. */
   readonly segmentsId: bigint

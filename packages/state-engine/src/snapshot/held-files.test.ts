@@ -6,7 +6,7 @@ import { HeldFiles } from './held-files.js'
 
 const folder = temporaryFolder()
 
-it('HeldFiles copies files as they are now, also those that were removed, and of several with one name the last', () => {
+it('HeldFiles copies the present content of files, even removed ones, and the last of several with one name', () => {
   const path = (number: number) => join(folder.path, `write-ahead-${number}`)
   const held = new HeldFiles(folder.path)
   held.holdPresent()

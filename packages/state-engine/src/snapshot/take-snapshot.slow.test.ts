@@ -19,7 +19,7 @@ describe('a snapshot taken during the work of a writer that commits, merges and 
   const path = () => join(folder.path, 'store')
   const copyPath = () => join(folder.path, 'copy')
 
-  /** Runs a writer. Nothing else of this process runs meanwhile. */
+  /** Runs a writer, and blocks this process. */
   function runWriter(): void {
     const { signal } = spawnSync(process.execPath, [...SOURCE_OPTIONS, BUSY_WRITER, path(), 'commit: done', '12'])
     expect(signal).toBe('SIGKILL')
@@ -27,7 +27,7 @@ describe('a snapshot taken during the work of a writer that commits, merges and 
 
   type Backup = LmdbStore['root']['backup']
 
-  /** Takes a snapshot. `around` gets the copy of the data file, and returns what is done in its place. */
+  /** Takes a snapshot. `around` gets the copy of the data file, and returns its replacement. */
   async function copyWith(around: (backup: Backup) => Backup): Promise<LedgerSummary> {
     runWriter()
     const reader = openStateEngineReader({ path: path() })
@@ -58,7 +58,7 @@ describe('a snapshot taken during the work of a writer that commits, merges and 
       return copied
     }
 
-  /** Waits until the copy has begun. Nothing else of this process runs meanwhile. */
+  /** Waits until the copy has begun, and blocks this process. */
   function waitUntilBegun(file: string): void {
     const nothing = new Int32Array(new SharedArrayBuffer(4))
     while (!statSync(file, { throwIfNoEntry: false })?.size) Atomics.wait(nothing, 0, 0, 1)

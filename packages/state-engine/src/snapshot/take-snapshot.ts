@@ -34,9 +34,9 @@ const MOST_TRIES = 3
 const POLL_MS = 1
 
 /**
- * Copies the store into a folder: the data file, and the WAL files that existed when its copy began, with what
- * was appended to them meanwhile. The WAL files are kept open, because they may be merged and removed before
- * they are copied. The data file gets its name once the copy is complete.
+ * Copies the store into a folder: the data file, and the WAL files that existed when its copy began, with the records
+ * appended to them during the copy. The WAL files are kept open, because they may be merged and removed before they are
+ * copied. The data file gets its name once the copy is complete.
  */
 export async function takeSnapshot(
   store: LmdbStore,
@@ -167,9 +167,9 @@ async function copyDataFile(
 }
 
 /**
- * Copies the WAL files, beginning with the first that is not merged, as far as they are open and complete. They
- * have what was committed before the copy of the data file began, and perhaps more. Returns false if the first is not
- * open, or if they end below the oldest version of the data file.
+ * Copies the WAL files, beginning with the first that is not merged, as far as they are open and complete. They have
+ * all commits made before the copy of the data file began, and perhaps more. Returns false if the first is not open, or
+ * if they end below the oldest version of the data file.
  */
 async function copyWalFiles(
   { store: { storeId, path: from }, path, atFailpoint, expectOpen }: CopyParts,

@@ -76,7 +76,7 @@ export class AppendFile {
     }
   }
 
-  /** Opens an existing file, and cuts off what is beyond `length`. */
+  /** Opens an existing file, and cuts it at `length`. */
   static open(path: string, length: number): AppendFile {
     const file = new AppendFile(path, openSync(path, 'r+'))
     try {
@@ -98,7 +98,7 @@ export class AppendFile {
   }
 
   /**
-   * Checks that the file still has its name: otherwise no later reader would find what is appended.
+   * Checks that the file still has its name: otherwise no later reader would find the appended records.
    * @throws `store_missing` if it does not
    */
   expectInPlace(): void {
@@ -107,7 +107,7 @@ export class AppendFile {
     throw storeMissing.storeFileGone(this.path, found ? 'replaced' : 'removed')
   }
 
-  /** Writes a part of an image of the file to its place. It does not throw: what was written before a failure stays. */
+  /** Writes a part of an image of the file to its place. It does not throw: bytes written before a failure stay. */
   async write(image: Uint8Array, start: number, end: number): Promise<Written> {
     for (let at = start; ; ) {
       if (at === end) return { end, failure: undefined }

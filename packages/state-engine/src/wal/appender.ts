@@ -173,7 +173,10 @@ export class WalAppender {
     this.#placed.push({ before, end: this.#endRecord(before.length), head, apply })
   }
 
-  /** Places a mark after the last commit; `write` makes it that of the segment. @throws `store_missing`, `store_failed` */
+  /**
+   * Places a mark after the last commit; `write` makes it the mark of the segment. @throws `store_missing`,
+   * `store_failed`
+   */
   placeMark(content: Omit<MarkContent, 'number'>): void {
     const number = this.#nextNumber
     const { segment, before } = this.#beginRecord(payloadLength({ versions: [], mark: content.mark }))
@@ -312,7 +315,7 @@ export class WalAppender {
       await this.#store.sync.regainMeta()
       rmSync(path, { force: true })
     } catch {
-      // The file has no commits. The next one with its number replaces it, and so does the next opener.
+      // The file has no commits. The next one with its number replaces it, as does the next opener.
     }
   }
 
@@ -350,7 +353,7 @@ export class WalAppender {
     })
   }
 
-  /** Does what `removeObsolete` does. Files that cannot be removed now stay until the next call. */
+  /** Calls `removeObsolete`. Files that cannot be removed now stay until the next call. */
   async #tryRemoveObsolete(): Promise<void> {
     await this.removeObsolete().catch(() => {})
   }
@@ -472,13 +475,13 @@ export class WalAppender {
     try {
       await this.#active!.file.sync()
     } catch (failure) {
-      // It is not known what is on disk now, and a second sync would not show it.
+      // The content of the disk is unknown now, and a second sync would not show it.
       throw this.#break(failure)
     }
   }
 
   /**
-   * Cuts off what was written of records that failed. Returns their error, or, if the content of the disk is unknown,
+   * Cuts off the written part of records that failed. Returns their error, or, if the content of the disk is unknown,
    * an error that says so.
    */
   async #undo(start: number, cause: unknown): Promise<unknown> {

@@ -24,9 +24,7 @@ const random = createRandom(SEED)
 const folder = temporaryFolder()
 const KEYS = ['a', 'b', 'c'].map(bytes)
 
-/**
- * Makes a closed store with commits in one WAL file, or in two, of which the first is sealed and not merged.
- */
+/** Makes a closed store with commits in one WAL file, or in two. The first of two is sealed and not merged. */
 async function makeStore(options: Partial<WriterOptions>, files: 1 | 2): Promise<string> {
   const path = join(folder.path, 'store')
   const stop = new Error('no merge')
@@ -138,8 +136,8 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     const at = random.below(file.length)
     return file.fill(random.below(256), at, at + 1)
   },
-  'wrong bytes from somewhere on': (file, random) => file.fill(random.below(256), random.below(file.length)),
-  'zeros from somewhere on': (file, random) => file.fill(0, random.below(file.length)),
+  'wrong bytes after some offset': (file, random) => file.fill(random.below(256), random.below(file.length)),
+  'zeros after some offset': (file, random) => file.fill(0, random.below(file.length)),
   'a sector of zeros': (file, random) => {
     const at = 512 * random.below(Math.ceil(file.length / 512))
     return file.fill(0, at, Math.min(file.length, at + 512))
@@ -180,7 +178,7 @@ async function withDamage(
   writeFileSync(file, content)
 }
 
-/** Checks that `check`, snapshots and the writer notice what readers notice. */
+/** Checks that `check`, snapshots and the writer notice the same damage as readers. */
 async function expectNoticed(store: DamagedStore, damage: Damage, name: string): Promise<void> {
   const { path } = store
   await withDamage(store, damage, name, async (read, where) => {

@@ -56,7 +56,7 @@ describe('a reader of a WAL file', () => {
     expect(() => later.at(0n).get(bytes('key'))).toThrow(CORRUPT)
     expect((await later.check()).problems).not.toEqual([])
     await expect(later.snapshot(join(folder.path, 'copy'))).rejects.toEqual(CORRUPT)
-    // The writer has what the file had, and so have readers that had read the file earlier.
+    // The writer has the content of the file, as have readers that had read the file earlier.
     expect(earlier.ledger?.latestVersion).toBe(3n)
     let version = 4
     for (; isFirstFileThere(path); version++) await commit(engine, version, `value ${version}`.padEnd(1_000))

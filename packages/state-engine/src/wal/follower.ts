@@ -21,7 +21,7 @@ export class WalFollower {
   }
 
   /**
-   * Reads what was appended to the files that are not merged according to the ledger record, which was read earlier.
+   * Reads the records appended to the files that are not merged according to the ledger record, which was read earlier.
    * Returns false if one of them was removed meanwhile; then there is a newer ledger record.
    * @throws `store_corrupt`
    */

@@ -8,7 +8,8 @@ import { applyTruncation } from './put-payload.js'
 
 /**
  * Indexes the payload of a commit, which lies in the arena from `start` to `end`; the arena is used up to `end`.
- * Returns its head, which the caller makes that of the segment. `blockBefore` is the newest block before the commit.
+ * Returns its head, which the caller makes the head of the segment. `blockBefore` is the newest block before the
+ * commit.
  * @throws `store_corrupt` if it cannot be parsed or does not follow the previous commit
  */
 export function indexCommit(

@@ -72,7 +72,7 @@ export function putCommit(segment: Segment, hash: KeyHash, content: CommitConten
 
 /**
  * Puts the payload of a commit at the end of the arena, which must have room for it, and indexes it. Returns its head,
- * which the caller makes that of the segment.
+ * which the caller makes the head of the segment.
  * @throws `duplicate_key`; the caller must then roll the segment back
  */
 export function* putCommitInSteps(
@@ -111,7 +111,7 @@ export interface MarkContent extends Omit<CommitHead, 'mark'> {
 
 /**
  * Puts the payload of a mark at the end of the arena, which must have room for it. Returns its head, which the caller
- * makes that of the segment.
+ * makes the head of the segment.
  */
 export function putMarkPayload(segment: Segment, { mark, ...head }: MarkContent): CommitHead {
   putCommitHeader(segment, { chainId: head.chainId, mark }, head.latestVersion, 0)

@@ -52,7 +52,7 @@ interface MissingCommits {
   readonly because: string
 }
 
-/** Reads a WAL file into a segment, and later what was appended to it. */
+/** Reads a WAL file into a segment, and later the records appended to it. */
 export class WalReader {
   /** Path of the file for errors. */
   readonly path: string
@@ -62,7 +62,7 @@ export class WalReader {
   readonly #descriptor: number
   readonly #seed: number
   #end: LogPosition
-  /** Positions that the file must have, beyond what was read. */
+  /** Positions that the file must have, beyond the part that was read. */
   #expected: LogPosition[] = []
   #syncMarks: readonly PlacedSyncMark[] = []
   /** Length that was read, and size of the file, when its end was last examined. */
@@ -112,7 +112,7 @@ export class WalReader {
     return this.#end.nextCommit
   }
 
-  /** End of what was read. If the file is sealed, it is before the record that seals it. */
+  /** End of the part that was read. If the file is sealed, it is before the record that seals it. */
   get end(): LogPosition {
     return this.#end
   }

@@ -32,7 +32,7 @@ function records(payloads: readonly Uint8Array[], firstNumber = 10) {
 }
 
 describe('the header of a WAL file', () => {
-  it('is read back, and no part or change of it is taken for one', () => {
+  it('is read back, and no part or change of it passes for one', () => {
     const bytes = encodeFileHeader(HEADER)
     expect(bytes).toHaveLength(FILE_HEADER_LENGTH)
     expect(decodeFileHeader(bytes)).toEqual(HEADER)
@@ -82,7 +82,7 @@ describe('the sync marks of a WAL file', () => {
 describe('a record of a WAL file', () => {
   const PAYLOADS = fc.array(fc.uint8Array({ minLength: 1, maxLength: 300 }), { minLength: 1, maxLength: 6 })
 
-  it('is read back, and no part or change of it is taken for one', () => {
+  it('is read back, and no part or change of it passes for one', () => {
     const property = fc.property(PAYLOADS, fc.nat(), fc.nat(7), (payloads, place, bit) => {
       const { bytes, starts } = records(payloads)
       for (const [at, start] of starts.entries()) {

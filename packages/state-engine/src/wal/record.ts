@@ -4,10 +4,10 @@ import { checksum } from '../bytes/checksum.js'
 // A record of a WAL file. Numbers are big-endian.
 //   u32 magic | u32 length of the payload | u64 number of the commit | u32 synced | u32 running checksum before
 //   | u32 CRC of all before | u32 CRC of the payload, begun with the CRC before | payload: payload-layout.ts
-// `synced` is the offset up to which the file was synced when the record was written. The running checksum is the last CRC of
-// the previous record, or of the header. Each record has that of the previous one, so it covers the whole file. The CRCs of
-// records begin with the seed of the file (file-header.ts), so nobody can put a record into a value. A record without a payload
-// seals the file: it has the number of the first commit of the next file.
+// `synced` is the offset up to which the file was synced when the record was written. The running checksum is the last
+// CRC of the previous record, or of the header. Each record has the CRC of the previous one, so it covers the whole
+// file. The CRCs of records begin with the seed of the file (file-header.ts), so nobody can put a record into a value.
+// A record without a payload seals the file: it has the number of the first commit of the next file.
 
 const RECORD_MAGIC = 0x4c53_5752
 export const RECORD_HEADER_LENGTH = 32

@@ -17,8 +17,8 @@ const STRIDE = isSlowRun ? Math.max(1, Math.round(1 / testScale())) : 11
 let copies = 0
 
 /**
- * Makes a store with versions 0 to `latest`, all but the first of which are in a WAL file. Returns the end of
- * each. The store was closed, or is like that of a killed process.
+ * Makes a store with versions 0 to `latest`. All but the first are in a WAL file. Returns the end of each. The store
+ * was closed, or is like one after a killed process.
  */
 async function makeStore(
   latest: number,
@@ -316,7 +316,7 @@ describe('a rotation of WAL files', () => {
     await engine.commit([record(latest + 1, [[KEY, bytes(`value ${latest + 1}`)]], latest + 1)], CHAIN)
     await engine.close()
     expect(files()).toHaveLength(1)
-    // The store is like that of a process that was killed before it removed the file.
+    // The store is like one after a process that was killed before it removed the file.
     cpSync(join(path, files()[0]!), join(path, 'write-ahead-1'))
     await expectLatest(path, latest + 1)
     expect(files()).toHaveLength(1)

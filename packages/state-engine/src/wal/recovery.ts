@@ -68,9 +68,9 @@ function recoverFiles(store: LmdbStore, record: LedgerRecord, numbers: readonly 
 }
 
 /**
- * Cuts a torn end off a file, and writes again what is not known to be on disk: a sync of it may have failed, and the
- * next one would then succeed without it. A sync mark is written once everything before it is synced. With the durability
- * `full` it lacks only the records that the previous writer wrote last.
+ * Cuts a torn end off a file, and writes again the records not known to be on disk: a sync of it may have failed, and
+ * the next one would then succeed without it. A sync mark is written once everything before it is synced. With the
+ * durability `full` it misses only the last records of the previous writer.
  */
 function restoreFile({ durability }: LmdbStore, { path, segment, syncMarks: [marked] }: WalReader): AppendFile {
   const file = AppendFile.open(path, segment.length)

@@ -221,7 +221,8 @@ export class CommitWriter {
       }
     })
     await syncSegments(store, rows)
-    // If the transaction fails, the files stay: it may be on disk all the same. The next writer removes what is not named.
+    // If the transaction fails, the files stay: it may be on disk anyway. The next writer removes files that no row
+    // names.
     await transactions.runInTurn(transactions.ofLog, () => {
       if (!ledger) dropUnfinishedImport(store)
       putFlushed(store, builder, segment, rows, walFile)

@@ -44,7 +44,7 @@ export function writeImportedPart(
   return [...spans.values()].map((part) => writeFile(store, version, part, takeNumber()))
 }
 
-/** Whether entries come in the order of keys, as those of a state snapshot do. */
+/** Whether entries come in the order of keys, as in a state snapshot. */
 function areAscending(entries: readonly KeyedEntry[]): boolean {
   return entries.every(({ key }, at) => at === 0 || Buffer.compare(entries[at - 1]!.key, key) < 0)
 }

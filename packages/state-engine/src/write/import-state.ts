@@ -142,7 +142,7 @@ class LmdbImport implements StateImport {
     )
     await syncSegments(store, [blockRow])
     const finish = ({ walFile, nextCommit }: FollowingFile) =>
-      // Commits in that file need what this transaction wrote.
+      // Commits in that file need the writes of this transaction.
       transactions.runInTurn(transactions.ofLog, () => {
         this.#expectCurrent()
         const { meta } = store

@@ -60,7 +60,7 @@ it('pruning keeps the files as small as the window, however many versions there 
   const first = await window()
   let last = 0
   for (let count = 0; count < 8; count++) last = await window()
-  // A file on the beginning of the window keeps what is below it.
+  // A file that spans the beginning of the window keeps the data below it.
   expect(last).toBeLessThan(first * 1.6)
   await engine.close()
 })

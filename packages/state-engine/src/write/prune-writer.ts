@@ -33,7 +33,7 @@ export class PruneWriter {
     return { oldestVersion, droppedEntries: dropped, done: isAll }
   }
 
-  /** Raises the oldest version. Merges then remove what is below it. */
+  /** Raises the oldest version. Merges then remove the data below it. */
   async #raise(retainVersions: bigint): Promise<void> {
     const { store, builder, reads, log, transactions, atFailpoint, expectOpen } = this.#parts
     const { ledger, record } = reads.snapshot()
@@ -58,9 +58,9 @@ export class PruneWriter {
 }
 
 /**
- * Makes the window begin with a block, within the transaction of the caller. The block may be above what is merged. After
- * the transaction, readers refuse versions below it. `droppedBlocks` is the number of blocks in segment files that are now
- * below it.
+ * Makes the window begin with a block, within the transaction of the caller. The block may be above the merged
+ * versions. After the transaction, readers refuse versions below it. `droppedBlocks` is the number of blocks in segment
+ * files that are now below it.
  */
 function raiseOldest(
   store: LmdbStore,

@@ -28,7 +28,7 @@ export interface FaultyRun {
   readonly signal: string | null
   /** Whether a call failed. */
   readonly isReached: boolean
-  /** Folder with what survives a loss of power after the run. */
+  /** Folder with the data that survives a loss of power after the run. */
   readonly disk: string
 }
 
@@ -76,7 +76,7 @@ export function compileFaultyDisk(folder: string) {
     })
     return stdout.split('\n').slice(0, -1)
   }
-  /** Runs a program that opens a store, whose data file is removed at this moment. Returns what it prints. */
+  /** Runs a program that opens a store while the data file is removed. Returns its output. */
   const runWhileRemoved = (args: readonly string[]): string => {
     const env = { ...process.env, LD_PRELOAD: library, FAULT_REMOVES: '1' }
     return spawnSync(process.execPath, args, { encoding: 'utf8', env }).stdout

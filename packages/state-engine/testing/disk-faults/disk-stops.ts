@@ -1,5 +1,5 @@
-// Runs programs that are killed at a call of the disk, or whose disk is full from there on: `disk-stops.c`. It needs gcc, and
-// Linux.
+// Runs programs that are killed at a call of the disk, or whose disk is full after it: `disk-stops.c`. It needs gcc,
+// and Linux.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ const SOURCE = fileURLToPath(new URL('disk-stops.c', import.meta.url))
 
 export interface DiskStop {
   readonly how: 'kill' | 'full'
-  /** Number of the call that changes something, from 1 on. */
+  /** Number of the call that changes something, starting at 1. */
   readonly at: number
 }
 

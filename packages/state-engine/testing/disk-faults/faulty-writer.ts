@@ -1,5 +1,5 @@
-// Writes a store on a disk whose calls fail, tries again what failed, and kills itself. It prints what was acknowledged as
-// durable: `durable VERSION`, and each failure.
+// Writes a store on a disk whose calls fail, retries failed calls, and kills itself. It prints each version
+// acknowledged as durable, `durable VERSION`, and each failure.
 import { isLedgerStateError } from '@ledger-state/core'
 import { importState } from '@ledger-state/engine'
 import { openStateEngine, type StateEngine, type WriterOptions } from '../../src/open-state-engine.ts'

@@ -1,5 +1,5 @@
-// Writes a store while each sync is held until the event loop has turned: `FAULT_HOLD` of disk-faults.c. If the event loop waits
-// for a sync, the program never ends. It prints what was synced in each step.
+// Writes a store while each sync is held until the event loop has turned: `FAULT_HOLD` of disk-faults.c. If the event
+// loop waits for a sync, the program never ends. It prints the files synced in each step.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { importState } from '@ledger-state/engine'

@@ -16,7 +16,7 @@ export interface HistoryParts {
   copyStore(): void
   /** Sets how open engines act at failpoints. */
   setFailpointHandler(handler: AtFailpoint): void
-  /** Values to choose from besides generated ones. */
+  /** Values to choose from in addition to generated ones. */
   readonly values?: readonly Uint8Array[]
 }
 
@@ -122,9 +122,7 @@ export class RandomHistory {
     this.#views = this.#views.slice(-MOST_VIEWS)
   }
 
-  /**
-   * Checks that views that were opened earlier give the same answers, even after what they see was cut off or pruned.
-   */
+  /** Checks that views opened earlier give the same answers, even after their versions were cut off or pruned. */
   compareViews(): void {
     for (const [view, model] of this.#views) {
       const [found, expected] = [view, model].map((one) => answerOf(() => KEYS.map((key) => plain(one.get(key)))))

@@ -75,7 +75,7 @@ export class Actor {
     return this.result<T>()
   }
 
-  /** Ends the thread, also in the middle of a command. */
+  /** Ends the thread, even in the middle of a command. */
   async end(): Promise<void> {
     const ended = once(this.#worker, 'exit')
     this.#worker.ref()

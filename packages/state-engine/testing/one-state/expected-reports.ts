@@ -34,7 +34,7 @@ export async function computeReports(): Promise<void> {
 
 /**
  * Whether a report is of one state, after some operation from `first` to `last`. Its window may begin where it began
- * after `first`: then nothing was read that a prune removed meanwhile.
+ * after `first`: then nothing was read that a prune removed during the read.
  */
 export function isOfOneState(report: string, first: number, last: number): boolean {
   for (let ops = first; ops <= last; ops++) {

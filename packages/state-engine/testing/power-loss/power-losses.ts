@@ -20,12 +20,12 @@ export interface PowerLoss {
   readonly after: number
 }
 
-/** Kinds of events that do not change what the disk may hold, and acknowledge nothing. */
+/** Kinds of events that do not change the possible content of the disk, and acknowledge nothing. */
 const CHANGES_NOTHING: ReadonlySet<DiskEvent['kind']> = new Set(['step', 'sync began', 'folder sync began'])
 
 /**
  * Losses of power at random moments of a run. Half of them are spread evenly over the steps of the engine, because some
- * steps are short. `existing` is what the disk held before the run.
+ * steps are short. `existing` is the content of the disk before the run.
  */
 export function* powerLosses(
   events: readonly DiskEvent[],

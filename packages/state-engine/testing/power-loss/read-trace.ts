@@ -1,4 +1,4 @@
-// Reads what strace recorded of a run: what it did to the files of a folder, in order.
+// Reads the strace record of a run: its changes to the files of a folder, in order.
 import { relative } from 'node:path'
 import { STEP } from './recorded-run.ts'
 
@@ -16,7 +16,7 @@ export type DiskEvent =
       readonly isSynced: boolean
     }
   | { readonly kind: 'truncate'; readonly file: FileId; readonly length: number }
-  /** Begin or end of a sync. What was written before it began is durable when it ends. */
+  /** Begin or end of a sync. Bytes written before it began are durable when it ends. */
   | { readonly kind: 'sync began' | 'sync ended'; readonly file: FileId; readonly sync: number }
   /** The same for the names in a folder. */
   | { readonly kind: 'folder sync began' | 'folder synced'; readonly folder: string; readonly sync: number }
@@ -89,7 +89,7 @@ class TraceReader {
     return this.#events
   }
 
-  /** What a call does when it begins. Returns the number of the sync. */
+  /** Applies the beginning of a call. Returns the number of the sync. */
   #begin(text: string): number {
     const [, name, descriptor] = /^(\w+)\((\d+)/.exec(text) ?? []
     const open = this.#open.get(Number(descriptor))

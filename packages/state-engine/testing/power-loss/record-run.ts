@@ -1,5 +1,5 @@
-// Records by strace what runs write: everything that each writes into its folder, in order, with every sync, and what
-// it prints meanwhile.
+// Records the writes of runs by strace: everything that each writes into its folder, in order, with every sync and its
+// output.
 import { spawnSync } from 'node:child_process'
 import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

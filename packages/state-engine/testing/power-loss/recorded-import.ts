@@ -2,7 +2,7 @@ import type { AtFailpoint } from '../../src/failpoints/failpoints.ts'
 import { openWithFailpoints } from '../../src/open-state-engine.ts'
 import { IMPORT_PART, type RecordedRun } from './recorded-run.ts'
 
-/** Imports a state. Prints the number of parts after each, and finally what it did. */
+/** Imports a state. Prints the number of parts after each, and finally its result. */
 export async function runImport(
   path: string,
   { options, parts }: Extract<RecordedRun, { readonly kind: 'import' }>,

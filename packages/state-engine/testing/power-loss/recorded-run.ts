@@ -14,8 +14,8 @@ export type RecordedRun =
       readonly commitsBetweenOpenings: number
     }
   /**
-   * Commits, truncates and prunes, and reopens the store now and then. If `inSlices`, the clock runs fast, and what is
-   * cut off is removed in several transactions; otherwise in one.
+   * Commits, truncates and prunes, and reopens the store now and then. If `inSlices`, the clock runs fast, and the
+   * versions cut off are removed in several transactions; otherwise in one.
    */
   | { readonly kind: 'truncations'; readonly options: Options; readonly steps: number; readonly inSlices: boolean }
   /** Imports a state in parts of `IMPORT_PART` entries, and commits one version. */

@@ -1,5 +1,5 @@
 // Runs the runs that are recorded, one after the other, each in a separate folder. Prints the number of each that
-// begins, each step that the engine reaches, and what it acknowledges.
+// begins, each step that the engine reaches, and each acknowledgement.
 import type { Failpoint } from '../../src/failpoints/failpoints.ts'
 import { runSteps } from '../truncated-ledger.ts'
 import { runTimeFast } from './fast-clock.ts'

@@ -24,8 +24,8 @@ interface SimulatedFile {
 type NameChange = Extract<DiskEvent, { readonly kind: 'create' | 'rename' | 'remove' }>
 
 /**
- * Simulates what a disk may hold when the power fails: everything that was synced, and of the rest any subset of
- * sectors and of names, with some sectors torn in their middle.
+ * Simulates the possible content of a disk when the power fails: everything that was synced, and any subset of the
+ * other sectors and names, with some sectors torn in their middle.
  */
 export class SimulatedDisk {
   readonly #files = new Map<FileId, SimulatedFile>()
@@ -103,7 +103,10 @@ export class SimulatedDisk {
     file.pending = file.pending.filter((pending) => !changes.has(pending))
   }
 
-  /** Makes the changes in this folder durable that were made before a sync began, and forgets what a file that was moved into it was before. */
+  /**
+   * Makes the changes in this folder durable that were made before a sync began, and forgets the earlier names of files
+   * moved into it.
+   */
   #syncFolder(folder: string, began: ReadonlySet<NameChange>): void {
     const moved = new Set<string>()
     const synced = new Set<NameChange>()

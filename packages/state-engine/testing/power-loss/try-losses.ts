@@ -6,7 +6,7 @@ import { imageDigest, type PowerLoss, withImage, writeImage } from './power-loss
 /** Folder in which the numbers of images are logged, and images that failed are kept. */
 const LOG = process.env.POWER_LOSS_LOG
 
-/** Opens the images of losses of power, each once for what was acknowledged, and counts them. */
+/** Opens the images of losses of power, each once for each set of acknowledged versions, and counts them. */
 export class LossTrial {
   readonly #name: string
   readonly #seed: number

@@ -10,9 +10,9 @@ import type { Random } from '@ledger-state/testing/random'
  * `spreading`: 17 %, as in the measurements that the design of segments follows from, 138,148 keys in 831,552 writes. No chain is
  * known that keeps making as many keys, so sizes that follow from it are at the upper end.
  *
- * In both, a key that comes back is the n-th known one of its kind as often as 1 ÷ n says (Zipf), which is assumed. With `spreading`
- * 51,517 writes, about what fills a memtable of 8 MB, are then of 0.44 as many keys late in a ledger of 831,552 writes; the design
- * counted 0.43.
+ * In both, a key that comes back is the n-th known one of its kind as often as 1 ÷ n says (Zipf), which is assumed.
+ * With `spreading` 51,517 writes, about as many as fill a memtable of 8 MB, then have 0.44 as many keys late in a
+ * ledger of 831,552 writes; the design counted 0.43.
  */
 export const FIRST_WRITES = { returning: 0.02, spreading: 0.17 } as const
 

@@ -48,7 +48,7 @@ export const EVENTS: Table<DecodedEvent> = {
     }
     if (versions) return rowsOfEach(u64sOf(versions), (version) => eventsAtVersion(state, version))
     if (types) return rowsOfEach(new Set(types.map(typeOf)), (type) => eventsInOrder(state, type, order))
-    if (!numbers) throw faultOfField('events', 'its filter must name creation_number as well, with _eq or _in')
+    if (!numbers) throw faultOfField('events', 'its filter must also name creation_number, with _eq or _in')
     return rowsOfEach(accounts!.map(addressOf), (account) =>
       rowsOfEach(u64sOf(numbers), (number) => streamOf(state, account, number)),
     )

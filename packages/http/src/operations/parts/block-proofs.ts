@@ -13,7 +13,7 @@ interface ProvableEnd {
   pathOf(stateKey: Uint8Array): Promise<StatePath>
 }
 
-/** What a search for proofs needs of a request. */
+/** The part of a request that a search for proofs needs. */
 type Asking = Pick<OperationRequest, 'ledger'>
 
 /**

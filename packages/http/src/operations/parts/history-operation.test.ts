@@ -170,7 +170,7 @@ describe('the history of a balance', () => {
     }
   })
 
-  it('has pages of the largest size for a limit above that, until 65,535, as the changes of an account have', async () => {
+  it('has pages of the largest size for larger limits up to 65,535, like the changes of an account', async () => {
     for (const path of [HISTORY, HISTORY.replace(/balance.*/, 'changes')]) {
       const statuses = await Promise.all(
         [10_000, 65_535, 65_536].map(async (limit) => (await get(`${path}?limit=${limit}`)).statusCode),
@@ -247,7 +247,7 @@ it('a history does not know the earlier values if the store has no base', async 
   expect(headers['access-control-expose-headers']).toContain('x-svc-complete')
 })
 
-it('the changes of an account have those of its primary stores, also of assets that are named', async () => {
+it('the changes of an account include its primary stores, even those of requested assets', async () => {
   const owner = parseAddress(OWNER)
   const [apt, other] = [parseAddress('0xa'), parseAddress('0xb')]
   const write = (asset: Uint8Array, balance: bigint): Write => {

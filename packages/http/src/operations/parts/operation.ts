@@ -206,7 +206,7 @@ export interface Operation extends Route {
   readonly description: string
   readonly parameters: readonly Parameter[]
   readonly requestBody?: JsonSchema
-  /** Media type of a BCS body, for an operation that accepts BCS as well as JSON. */
+  /** Media type of a BCS body, for an operation that accepts BCS and JSON. */
   readonly bcsRequestType?: string
   /** Content of a 200, by format. */
   readonly success: Readonly<Partial<Record<AnswerFormat, JsonSchema>>>

@@ -17,7 +17,7 @@ import type { TurnBudget } from './turn-budget.js'
 
 /** A run of a view whose answer has the values that it read, and their proof. */
 export interface ProvenView {
-  /** Starts the view over a state with empty caches, so that it reads what a client reads that runs it. */
+  /** Starts the view over a state with empty caches, so that it reads the same keys as a client that runs it. */
   start(call: ViewRequest, options: StartViewOptions): StartedView
   /** The answer, once the view has ended. */
   answer(results: readonly StoredValue[], format: OutputFormat, turn: TurnBudget): Promise<Answer>

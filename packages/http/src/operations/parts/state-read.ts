@@ -30,7 +30,7 @@ export const PROOF_PARAMETERS: readonly Parameter[] = [
     name: 'proof',
     in: 'query',
     description:
-      'With `true` the answer is `{value, proof}`: the value, or null if there is none, and its proof from the signatures of validators. Proofs exist at signed checkpoints, which `GET /v1/-/trust` lists as `proof_versions`, and at ends of blocks if the node keeps what they need (`proof_blocks`): give one of them as `ledger_version`.',
+      'With `true` the answer is `{value, proof}`: the value, or null if there is none, and its proof from the signatures of validators. Proofs exist at signed checkpoints, which `GET /v1/-/trust` lists as `proof_versions`, and at ends of blocks if the node keeps the data for them (`proof_blocks`): give one of them as `ledger_version`.',
     schema: { type: 'boolean' },
   },
   {

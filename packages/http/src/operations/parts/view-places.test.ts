@@ -16,7 +16,7 @@ async function runView(places: ViewPlaces, name: string, turns: number, ran: str
 const repeat = (name: string, times: number): string[] => Array.from({ length: times }, () => name)
 
 describe('ViewPlaces', () => {
-  it('lets a view that is alone run for as long as it takes', async () => {
+  it('lets a single view run for as long as it takes', async () => {
     const ran: string[] = []
     await runView(new ViewPlaces(), 'a', 3 * TURNS_IN_A_ROW, ran)
     expect(ran).toHaveLength(3 * TURNS_IN_A_ROW)

@@ -26,8 +26,8 @@ export interface ViewPlace {
 }
 
 /**
- * Lets a fixed number of long views begin; others wait in the order in which they came. Views that have begun run one
- * at a time, several turns in a row each.
+ * Lets a fixed number of long views begin; others wait in order of arrival. Views that have begun run one at a time,
+ * several turns in a row each.
  */
 export class ViewPlaces {
   readonly #waiting: (() => void)[] = []

@@ -44,7 +44,7 @@ function readChunk(path: string): Omit<CompleteTransaction, 'accumulatorRoot'>[]
   return found
 }
 
-/** Replaces the members at JSON pointers by null, where the other value has null as well. */
+/** Replaces the members at JSON pointers by null, where the other value also has null. */
 function withNulls(expected: Json, got: Json, pointers: readonly string[]): Json {
   const copy = structuredClone(expected)
   for (const pointer of pointers) {

@@ -1,4 +1,5 @@
-// Transactions of every kind of payload and signature, and what cannot be printed. The kits have real examples of most.
+// Transactions of every kind of payload and signature, and transactions that cannot be printed. The kits have real
+// examples of most.
 import { ByteWriter, bytesToHex, parseAddress } from '@ledger-state/core'
 import { createMemoryEngine } from '@ledger-state/engine'
 import { LedgerHasher } from '@ledger-state/proof'
