@@ -128,6 +128,10 @@ const FRAMEWORK: Readonly<Record<string, readonly ReturnType<typeof struct>[]>> 
       { phantoms: 1 },
     ),
     struct('CoinInfo', { name: '0x1::string::String', symbol: '0x1::string::String', decimals: 'u8' }, { phantoms: 1 }),
+    struct('PairedCoinType', { type: '0x1::type_info::TypeInfo' }, { group: GROUP }),
+  ],
+  type_info: [
+    struct('TypeInfo', { account_address: 'address', module_name: 'vector<u8>', struct_name: 'vector<u8>' }),
   ],
   gas_schedule: [
     struct('GasEntry', { key: '0x1::string::String', val: 'u64' }),

@@ -24,7 +24,7 @@ interface AssetHoldersProps {
   /** Undefined if the issuer does not count it. */
   readonly supply: string | undefined
   /** The other form of the asset, if it is both a coin and a fungible asset. */
-  readonly paired: string | undefined
+  readonly paired: string | null
 }
 
 /** Holders of an asset, the largest first. A node does not sort the holders of an asset that has very many. */
@@ -65,7 +65,7 @@ function HolderList({ asset, facts, supply, paired, pages, order }: HolderListPr
       />
       {!pages.isLoading && !pages.failure && holders.length === 0 && (
         <p class="empty">
-          {paired === undefined ? (
+          {paired === null ? (
             'Nobody holds it at this version.'
           ) : (
             <>
