@@ -51,7 +51,7 @@ export function HomeView() {
           <Tile view={{ name: 'account', address: FRAMEWORK, tab: 'resources' }} title="The framework's resources">
             what the chain keeps of itself
           </Tile>
-          <Tile view={{ name: 'block', by: 'version', number: head.version }} title="The newest block">
+          <Tile view={{ name: 'block', by: 'height', number: head.height }} title="The newest block">
             height {groupDigits(head.height)}
           </Tile>
           <Tile view={{ name: 'api' }} title="The API">
@@ -65,15 +65,21 @@ export function HomeView() {
   )
 }
 
-/** The first thing that a visitor wants to know: how much of the chain is here, and who signed it. */
-function summaryOf({ oldestVersion, version }: StateHead, trust: Trust | undefined, slice: Slice | undefined): string {
+/** The first thing that a visitor wants to know: how much of the chain is here, and who signed it. Exported for its test. */
+export function summaryOf(
+  { oldestVersion, version }: Pick<StateHead, 'oldestVersion' | 'version'>,
+  trust: Trust | undefined,
+  slice: Slice | undefined,
+): string {
   const what = slice?.asked ? 'a part of every state' : 'every state'
   const kept = `This node has ${what} from version ${groupDigits(oldestVersion)} to ${groupDigits(version)}.`
   if (!trust) return kept
-  const isSigned = trust.waypoint !== null && trust.signed_version !== null
-  return isSigned
-    ? `${kept} Validators signed it up to version ${groupDigits(trust.signed_version!)}.`
-    : `${kept} Nobody has signed it: the node has verified no signatures of validators.`
+  if (trust.waypoint === null || trust.signed_version === null)
+    return `${kept} Nobody has signed it: the node has verified no signatures of validators.`
+  const upTo = `up to version ${groupDigits(trust.signed_version)}`
+  return trust.signed_power === null
+    ? `${kept} The trusted waypoint itself vouches for it ${upTo}.`
+    : `${kept} Validators signed it ${upTo}.`
 }
 
 /** Number of versions of the window, and its length once it is known. */
