@@ -25,6 +25,11 @@ it('a transaction is found by its hash, and its block shows all of it', async ()
   const row = await page().find('.transactions details[open]', 'version 12')
   await page().shows('accumulator_root_hash')
   expect(page().all('.transactions details[open]').length).toBe(1)
+  const linked = page()
+    .all('.transactions .member')
+    .filter((member) => member.querySelector('dd > a') !== null)
+  const names = linked.map((member) => member.querySelector('dt')!.textContent)
+  expect(names.filter((name) => name?.endsWith('hash'))).toEqual([])
   const hash = row.querySelector('summary code')!.getAttribute('title')!
   const context = { at: undefined, head: undefined, oldestTimestampUsec: undefined }
   const { targets, missing } = await findTargets(hash, context, new AbortController().signal)

@@ -1,8 +1,6 @@
 import { expect, it } from 'vitest'
 import { checkView } from '../../testing/check-view.ts'
 import { HOSTILE } from '../../testing/page-ledger.ts'
-import type { Trust } from '../api/answers.ts'
-import { summaryOf } from './home.tsx'
 
 const page = checkView({
   path: '/',
@@ -39,13 +37,4 @@ it('shows accounts, tables and assets of the ledger, with their own texts as tex
   expect(hrefs).toContain('/account/0xa11ce/activities')
   expect(hrefs).toContain('/table/0x7ab1e2?holder=0xcafe')
   expect(hrefs.filter((href) => href?.startsWith('/block/'))).toEqual(['/block/8', '/block/7', '/block/6', '/block/5'])
-})
-
-it('says who signed the ledger: validators, a waypoint itself, or nobody', () => {
-  const head = { oldestVersion: '0', version: '9' }
-  const trust = { waypoint: '0:aa', signed_version: '7', signed_power: '5', total_power: '6' } as Trust
-  expect(summaryOf(head, trust, undefined)).toContain('Validators signed it up to version 7.')
-  const itself = summaryOf(head, { ...trust, signed_power: null, total_power: null }, undefined)
-  expect(itself).toContain('The trusted waypoint itself vouches for it up to version 7.')
-  expect(summaryOf(head, { ...trust, waypoint: null }, undefined)).toContain('Nobody has signed it')
 })

@@ -14,6 +14,7 @@ import { WindowBar } from '../components/window-bar.tsx'
 import { formatAge, groupDigits } from '../state/amount.ts'
 import { ageSeconds, newest, newestFailure, oldestTimestampUsec } from '../state/ledger.ts'
 import type { View } from '../state/route.ts'
+import { summaryWords } from '../state/summary-words.ts'
 import { useAnswer } from '../state/use-answer.ts'
 
 /** The framework's account, which every ledger has. */
@@ -31,7 +32,7 @@ export function HomeView() {
   return (
     <>
       <h1>{networkName(head.chainId, trust?.network)}</h1>
-      <p class="subtitle">{summaryOf(head, trust, slice)}</p>
+      <p class="subtitle">{summaryWords(head, trust, slice)}</p>
       <WindowBar head={head} />
       <dl class="facts">
         {trust && <SignedFact trust={trust} />}
@@ -63,23 +64,6 @@ export function HomeView() {
       <LazySights head={head} />
     </>
   )
-}
-
-/** The first thing that a visitor wants to know: how much of the chain is here, and who signed it. Exported for its test. */
-export function summaryOf(
-  { oldestVersion, version }: Pick<StateHead, 'oldestVersion' | 'version'>,
-  trust: Trust | undefined,
-  slice: Slice | undefined,
-): string {
-  const what = slice?.asked ? 'a part of every state' : 'every state'
-  const kept = `This node has ${what} from version ${groupDigits(oldestVersion)} to ${groupDigits(version)}.`
-  if (!trust) return kept
-  if (trust.waypoint === null || trust.signed_version === null)
-    return `${kept} Nobody has signed it: the node has verified no signatures of validators.`
-  const upTo = `up to version ${groupDigits(trust.signed_version)}`
-  return trust.signed_power === null
-    ? `${kept} The trusted waypoint itself vouches for it ${upTo}.`
-    : `${kept} Validators signed it ${upTo}.`
 }
 
 /** Number of versions of the window, and its length once it is known. */

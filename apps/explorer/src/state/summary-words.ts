@@ -1,0 +1,20 @@
+import type { Slice, Trust } from '../api/answers.ts'
+import type { StateHead } from '../api/state-head.ts'
+import { groupDigits } from './amount.ts'
+
+/** The first thing that a visitor wants to know: how much of the chain is here, and who signed it. */
+export function summaryWords(
+  { oldestVersion, version }: Pick<StateHead, 'oldestVersion' | 'version'>,
+  trust: Trust | undefined,
+  slice: Slice | undefined,
+): string {
+  const what = slice?.asked ? 'a part of every state' : 'every state'
+  const kept = `This node has ${what} from version ${groupDigits(oldestVersion)} to ${groupDigits(version)}.`
+  if (!trust) return kept
+  if (trust.waypoint === null || trust.signed_version === null)
+    return `${kept} Nobody has signed it: the node has verified no signatures of validators.`
+  const upTo = `up to version ${groupDigits(trust.signed_version)}`
+  return trust.signed_power === null
+    ? `${kept} The trusted waypoint itself vouches for it ${upTo}.`
+    : `${kept} Validators signed it ${upTo}.`
+}
