@@ -61,6 +61,8 @@ export class PageBed {
   #answering: Answering = 'sound'
   #refused: string | undefined
   #failing: RegExp | undefined
+  #held: { readonly paths: RegExp; readonly until: Promise<void> } | undefined
+  #open = 0
   #release: () => void = () => {}
   #released = Promise.resolve()
   #unmount: () => void = () => {}
@@ -97,6 +99,23 @@ export class PageBed {
     this.#failing = paths
   }
 
+  /**
+   * Holds the answers to requests whose path and query match, until the page is drawn again.
+   * @returns lets them go, once the node has answered all other requests
+   */
+  holdsAt(paths: RegExp): () => Promise<void> {
+    let release: () => void = () => {}
+    this.#held = { paths, until: new Promise((resolve) => (release = resolve)) }
+    return async () => {
+      await eventually(
+        () => this.#open === 0,
+        () => `an answer to the ${this.#open} requests that are not held`,
+      )
+      release()
+      this.#held = undefined
+    }
+  }
+
   /** Makes the node refuse requests with this text in their path, as it does if they would take too much work. */
   refuses(text: string): void {
     this.#refused = text
@@ -110,7 +129,13 @@ export class PageBed {
     if (this.#answering === 'busy') return error(503, 'overloaded')
     if (this.#answering === 'failed' || this.#failing?.test(path)) return error(500, 'internal_error')
     if (this.#refused !== undefined && path.includes(this.#refused)) return error(400, 'invalid_input')
-    return await fetchOfNode(`http://127.0.0.1:${this.#server.port}${path}`, init)
+    if (this.#held?.paths.test(path)) await this.#held.until
+    this.#open++
+    try {
+      return await fetchOfNode(`http://127.0.0.1:${this.#server.port}${path}`, init)
+    } finally {
+      this.#open--
+    }
   }
 
   /** Draws the page again at a path, as a browser that opens it. */
@@ -142,6 +167,7 @@ export class PageBed {
   leave(): void {
     this.answers('sound')
     this.failsAt(undefined)
+    this.#held = undefined
     this.#unmount()
     this.#unmount = () => {}
   }

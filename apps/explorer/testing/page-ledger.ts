@@ -128,7 +128,9 @@ const FRAMEWORK: Readonly<Record<string, readonly ReturnType<typeof struct>[]>> 
       { phantoms: 1 },
     ),
     struct('CoinInfo', { name: '0x1::string::String', symbol: '0x1::string::String', decimals: 'u8' }, { phantoms: 1 }),
+    struct('PairedCoinType', { type: '0x1::type_info::TypeInfo' }, { group: GROUP }),
   ],
+  type_info: [struct('TypeInfo', { account_address: 'address', module_name: 'vector<u8>', struct_name: 'vector<u8>' })],
   gas_schedule: [
     struct('GasEntry', { key: '0x1::string::String', val: 'u64' }),
     struct('GasScheduleV2', { feature_version: 'u64', entries: 'vector<0x1::gas_schedule::GasEntry>' }),
@@ -385,8 +387,8 @@ const GENESIS: readonly Write[] = [
 ]
 
 /** A module with a view and nothing else. */
-export function viewModule(address: string, name: string, view: string): Write {
-  const functions = [{ name: view, results: [U64], code: [['ld_u64', 7], ['ret']] }] as const
+export function viewModule(address: string, name: string, view: string, typeParameters: readonly number[] = []): Write {
+  const functions = [{ name: view, typeParameters, results: [U64], code: [['ld_u64', 7], ['ret']] }] as const
   const binary = assembleModule({ version: 7, address, name, structs: [], functions })
   return [moduleKey(parseAddress(address), name), binary]
 }

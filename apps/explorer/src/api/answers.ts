@@ -13,6 +13,8 @@ export type Account = Schemas['Account']
 export type Block = Schemas['Block']
 /** The versions of the ledger that validators signed; null if nothing verifies the ledger. */
 export type Trust = AnswerOf<'trust'>
+/** The program of the node, its versions and the state that its store began with. */
+export type NodeInfo = AnswerOf<'info'>
 /** The part of its ledger that the store keeps. */
 export type Slice = AnswerOf<'get_slice'>
 export type SliceMember = Slice['members'][number]

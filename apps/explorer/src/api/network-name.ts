@@ -20,5 +20,6 @@ export function transactionHref(chainId: string, hash: string): string | undefin
  */
 export function networkName(chainId: string, said?: string | null): string {
   const name = NETWORKS[chainId] ?? said ?? undefined
-  return name === undefined ? `Chain ${chainId}` : `${name} (chain ${chainId})`
+  // The id stays next to its word.
+  return name === undefined ? `Chain ${chainId}` : `${name} (chain\u00a0${chainId})`
 }

@@ -3,6 +3,7 @@ import { groupDigits } from '../state/amount.ts'
 import { useAmounts } from '../state/use-amounts.ts'
 import { Differences } from './differences.tsx'
 import { AddressLink, Link } from './link.tsx'
+import { NameParts } from './name-parts.tsx'
 import { TransactionFacts } from './transaction-facts.tsx'
 import { ValueTree } from './value-tree.tsx'
 
@@ -22,7 +23,9 @@ export function ChangeCard({ address, change }: { readonly address: string; read
               : { name: 'resource', address: holder, type }
           }
         >
-          <bdi class="type">{type ?? `module ${module}`}</bdi>
+          <bdi class="type">
+            <NameParts name={type ?? `module ${module}`} />
+          </bdi>
         </Link>{' '}
         <small>
           {before === null ? 'created' : after === null ? 'deleted' : 'changed'}

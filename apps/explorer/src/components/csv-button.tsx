@@ -8,23 +8,26 @@ const PAGE = 1_000
 interface CsvButtonProps {
   readonly path: string
   readonly name: string
-  /** Last state of the history; by default the newest. */
-  readonly to?: string | undefined
+  /** The state of a list, or the last state of a history; by default the newest. */
+  readonly at?: string | undefined
+  /** Whether the path lists the parts of one state, and not a history up to it. */
+  readonly isOfState?: boolean
 }
 
-/** A button that saves a whole history as CSV, page by page. */
-export function CsvButton({ path, name, to: last }: CsvButtonProps) {
+/** A button that saves a whole list or history as CSV, page by page. */
+export function CsvButton({ path, name, at: asked, isOfState = false }: CsvButtonProps) {
   const [lines, setLines] = useState<number | undefined>(undefined)
   const [failure, setFailure] = useState<Failure | undefined>(undefined)
   const save = async (): Promise<void> => {
     setFailure(undefined)
     const texts: string[] = []
-    let at = last
+    let at = asked
     let start: string | undefined
     do {
       setLines(texts.length * PAGE)
       const request: ApiRequest = {
-        path: `${path}?limit=${PAGE}${to(at)}${start === undefined ? '' : `&start=${start}`}`,
+        path: `${path}?limit=${PAGE}${isOfState ? '' : to(at)}${start === undefined ? '' : `&start=${start}`}`,
+        ...(isOfState && { at }),
         accept: 'text/csv',
       }
       const page = await askText(request, new AbortController().signal)

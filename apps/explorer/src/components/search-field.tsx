@@ -45,7 +45,7 @@ export function SearchField() {
           aria-expanded={targets.length > 0}
           aria-controls="targets"
           aria-activedescendant={targets.length > 0 ? `target-${chosen}` : undefined}
-          aria-label="Address, asset, name, module, function, table, type, version, time or block"
+          aria-label="Address, asset, name, module, function, table, type, transaction, version, time or block"
           placeholder="Address, asset, name, module, function, version, time or block"
           value={text}
           onInput={(event) => {

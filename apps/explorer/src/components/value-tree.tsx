@@ -7,6 +7,8 @@ import { cutText, LongText } from './long-text.tsx'
 
 /** An address as answers write it: without leading zeros, or with all digits. */
 const ADDRESS = /^0x(?:[1-9a-f][0-9a-f]{2,62}|[0-9a-f]{64})$/
+/** Names of members whose value looks like an address, and is the hash of something. */
+const HASH_NAME = /(?:^|_)hash$/
 const ROW_HEIGHT = 26
 
 interface ValueTreeProps {
@@ -104,6 +106,8 @@ function Member({ entry: [name, value], depth, holder, amounts, path, openDepth 
           <Link view={{ name: 'table', handle: value, types: { holder } }} title={`table ${value}`}>
             table <code>{shortAddress(value)}</code>
           </Link>
+        ) : HASH_NAME.test(name) && typeof value === 'string' ? (
+          <LongText text={value} />
         ) : (
           <ValueTree
             value={value}

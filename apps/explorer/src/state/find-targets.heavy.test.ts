@@ -65,6 +65,13 @@ it('says that nothing has the name', async () => {
   expect((await search('0xbeef0')).missing).toEqual(['This state has no account, object, asset or table 0xbeef0.'])
 })
 
+it('says that a hash cannot be found without whole transactions', async () => {
+  const hash = `0x${'5'.repeat(64)}`
+  const nothing = `This state has no account, object, asset or table ${hash}.`
+  const advice = 'A transaction cannot be found by its hash: this node keeps no whole transactions.'
+  expect((await search(hash)).missing).toEqual([`${nothing} ${advice}`])
+})
+
 it('asks again after the node did not answer', async () => {
   await page().goTo('/watch')
   const search = (text: string) =>

@@ -1,4 +1,4 @@
-import type { ModuleAnswer, Resource } from '../api/answers.ts'
+import type { ModuleAnswer, Resource, WholeTransaction } from '../api/answers.ts'
 import { assetFactsPath, isCoin, resourceToAssetFacts } from '../api/asset.ts'
 import { type ApiRequest, ask, askText } from '../api/client.ts'
 import type { StateHead } from '../api/state-head.ts'
@@ -33,11 +33,13 @@ interface FoundAs extends Found {
 const NOTHING: Found = { targets: [], missing: [] }
 /** Most targets of one name. A longer text finds the others. */
 const MOST_NAMED = 8
+/** The hash of a transaction; the address of an account may look the same. */
+const HASH = /^0x[0-9a-f]{64}$/i
 /** Least digits of a part of an address that is looked for. */
 const SHORTEST_PART = 4
 
 /**
- * Looks up the possible meanings of a text. It takes at most seven small requests for an address, those of
+ * Looks up the possible meanings of a text. It takes at most eight small requests for an address, those of
  * `loadLedgerNames` once for words, and fewer for others.
  * @throws only if it was aborted
  */
@@ -91,13 +93,14 @@ async function findAddress(
     return 'value' in result && !isEmpty(result.value)
   }
   const isEmptyList = (text: string) => text === '[]'
-  const [facts, isObject, hasResources, hasModules, hasBalance, isTable] = await Promise.all([
+  const [facts, isObject, hasResources, hasModules, hasBalance, isTable, transaction] = await Promise.all([
     ask<Resource>({ path: assetFactsPath(address), at }, signal),
     has({ path: `${account}/resource/0x1::object::ObjectCore` }, () => false),
     has({ path: `${account}/resources?limit=1` }, isEmptyList),
     has({ path: `${account}/modules?limit=1` }, isEmptyList),
     has({ path: `${account}/balance/0xa` }, (text) => text === '0'),
     has({ path: `/tables/${address}/items?limit=1` }, (text) => text.includes('"items":[]')),
+    HASH.test(address) ? ask<WholeTransaction>({ path: `/transactions/by_hash/${address}` }, signal) : undefined,
   ])
   const targets: Target[] = []
   if ('value' in facts) {
@@ -114,8 +117,15 @@ async function findAddress(
     targets.push({ label: `account ${address}`, view: { name: 'account', address, tab } })
   }
   if (isTable) targets.push({ label: `table ${address}`, view: { name: 'table', handle: address, types: {} } })
+  if (transaction && 'value' in transaction) {
+    const { version } = transaction.value
+    const label = `transaction ${address}, version ${groupDigits(version)}`
+    targets.push({ label, view: { name: 'block', by: 'version', number: version } })
+  }
   if (targets.length > 0) return { targets, missing: [] }
-  const none = missing(`This state has no account, object, asset or table ${address}.`)
+  const isUnknown = transaction && 'failure' in transaction && transaction.failure.isSwitchedOff
+  const advice = isUnknown ? ' A transaction cannot be found by its hash: this node keeps no whole transactions.' : ''
+  const none = missing(`This state has no account, object, asset or table ${address}.${advice}`)
   // A word has its own search, which finds parts of addresses, too.
   return isBare ? none : await findPart(address, context, none, signal)
 }

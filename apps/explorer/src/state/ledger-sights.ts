@@ -1,4 +1,4 @@
-import type { Account, Resource, TablePage, TypeUsesPage } from '../api/answers.ts'
+import type { Account, Block, Resource, TablePage, TypeUsesPage } from '../api/answers.ts'
 import { ask, type Result } from '../api/client.ts'
 import type { Failure } from '../api/failure.ts'
 import type { StateHead } from '../api/state-head.ts'
@@ -13,6 +13,8 @@ export interface LedgerSights {
   /** Number of versions that count as recent. */
   readonly recent: bigint
   readonly tables: readonly SightedTable[]
+  /** The newest blocks, the newest first. */
+  readonly blocks: readonly Block[]
   readonly assets: readonly SightedAsset[]
 }
 
@@ -43,20 +45,22 @@ const RECENT_VERSIONS = 1_000n
 const MOST_ACCOUNTS = 8
 const MOST_HOLDERS = 4
 const MOST_TABLES = 6
+const MOST_BLOCKS = 4n
 const MOST_CHANGES = 100
 
 /**
- * Asks for accounts, tables and assets of the newest state, with at most 60 small requests, each bounded by the node.
+ * Asks for accounts, tables, assets and blocks of the newest state, with at most 64 small requests, each bounded by the node.
  * On a large ledger these are only some, in the order of their addresses.
  * @throws only if it was aborted
  */
 export async function loadSights(head: StateHead, signal: AbortSignal): Promise<LedgerSights> {
-  const [accounts, { tables }, assets] = await Promise.all([
+  const [accounts, { tables }, assets, blocks] = await Promise.all([
     loadAccounts(head, signal),
     loadTables(undefined, signal),
     loadSuppliedAssets(head, signal),
+    loadBlocks(head, signal),
   ])
-  return { accounts, recent: BigInt(head.version) - BigInt(recentFrom(head)), tables, assets }
+  return { accounts, recent: BigInt(head.version) - BigInt(recentFrom(head)), tables, blocks, assets }
 }
 
 /** The version before the recent ones. */
@@ -85,6 +89,17 @@ async function loadAccounts(head: StateHead, signal: AbortSignal): Promise<reado
     }),
   )
   return accounts.toSorted((a, b) => b.changes - a.changes || Number(BigInt(b.sent) - BigInt(a.sent)))
+}
+
+async function loadBlocks(head: StateHead, signal: AbortSignal): Promise<readonly Block[]> {
+  const [oldest, newest] = [BigInt(head.oldestHeight), BigInt(head.height)]
+  const count = newest - oldest + 1n < MOST_BLOCKS ? newest - oldest + 1n : MOST_BLOCKS
+  const asked = await Promise.all(
+    Array.from({ length: Number(count) }, (_, at) => {
+      return ask<Block>({ path: `/blocks/by_height/${newest - BigInt(at)}` }, signal)
+    }),
+  )
+  return asked.flatMap((one) => ('value' in one ? [one.value] : []))
 }
 
 /** Tables that a few requests found: some of those whose holders are where their types are declared. */

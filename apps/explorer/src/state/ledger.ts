@@ -27,10 +27,13 @@ export const oldestTimestampUsec = signal<string | undefined>(undefined)
 
 const now = signal(Date.now())
 /** Age of the newest block. */
-export const ageSeconds = computed(() => {
-  const made = Number(BigInt(newest.value?.timestampUsec ?? '0') / 1_000n)
+export const ageSeconds = computed(() => secondsSince(newest.value?.timestampUsec ?? '0'))
+
+/** Time that has passed since a block was made. */
+export function secondsSince(timestampUsec: string): number {
+  const made = Number(BigInt(timestampUsec) / 1_000n)
   return Math.max(0, Math.round((now.value - made) / 1_000))
-})
+}
 
 /** Keeps `newest` up to date until the returned function is called: by polling, then from the stream of blocks if there is one. */
 export function followLedger(): () => void {

@@ -17,6 +17,19 @@ export function parseMoveType(text: string): MoveType {
   return { text: trimmed, name: trimmed.slice(0, open), parameters: splitParameters(inner).map(parseMoveType) }
 }
 
+const PLAIN = /^(?:bool|address|signer|[iu](?:8|16|32|64|128|256))$/
+const STRUCT = /^(?:0x)?[0-9a-f]{1,64}::[a-z_]\w*::[a-z_]\w*$/i
+
+/** Whether a text looks like a type. The node decides: it alone knows the modules. */
+export function isMoveType({ text, name, parameters }: MoveType): boolean {
+  // Types of functions are left to the node.
+  if (text.includes('|')) return true
+  const trimmed = name.trim()
+  if (PLAIN.test(trimmed)) return parameters.length === 0
+  if (trimmed === 'vector' ? parameters.length !== 1 : !STRUCT.test(trimmed)) return false
+  return parameters.every(isMoveType)
+}
+
 /** Splits a text at the commas outside of angle brackets. */
 function splitParameters(text: string): readonly string[] {
   const parts: string[] = []

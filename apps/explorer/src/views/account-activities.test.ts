@@ -1,6 +1,7 @@
-import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { checkView, openedPage } from '../../testing/check-view.ts'
 import { ALICE, BEAN, coinStore, createPageEngine, LATEST } from '../../testing/page-ledger.ts'
+import { savedFile } from '../../testing/saved-file.ts'
 
 const page = checkView({
   path: `/account/${ALICE}/activities`,
@@ -32,16 +33,10 @@ describe('activities as CSV', () => {
     ['the newest state', ''],
     ['an earlier state', `?at=${LATEST + 1_050n}`],
   ])('equal the list at %s', async (_, at) => {
-    const saved: Blob[] = []
-    const save = vi.spyOn(URL, 'createObjectURL').mockImplementation((blob) => {
-      saved.push(blob as Blob)
-      return 'blob:saved'
-    })
+    const saved = savedFile()
     await long().goTo(`/account/${ALICE}/activities${at}`)
     await long().click('button', 'Save as CSV')
-    await vi.waitFor(() => expect(saved.length).toBe(1), { timeout: 45_000 })
-    save.mockRestore()
-    const [header, ...lines] = (await saved[0]!.text()).trimEnd().split('\r\n')
+    const [header, ...lines] = (await saved).trimEnd().split('\r\n')
     const columns = header!.split(',')
     const rows = lines.map((line) => Object.fromEntries(line.split(',').map((cell, index) => [columns[index]!, cell])))
 

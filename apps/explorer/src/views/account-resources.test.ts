@@ -29,3 +29,13 @@ it('opens a resource, and closes it', async () => {
   details.dispatchEvent(new Event('toggle'))
   await page().hides('Corner shop')
 })
+
+it('a type wraps at its colons before it wraps within a word', async () => {
+  await page().goTo(PATH)
+  await page().shows('Corner shop')
+  expect(
+    page()
+      .all('summary bdi')
+      .map((one) => one.innerHTML),
+  ).toContain('0xcafe::<wbr>shop::<wbr>Shop')
+})

@@ -5,6 +5,7 @@ import { LastChange } from '../components/last-change.tsx'
 import { Link } from '../components/link.tsx'
 import { LongList } from '../components/long-list.tsx'
 import { MoreButton } from '../components/more-button.tsx'
+import { NameParts } from '../components/name-parts.tsx'
 import { ValueTree } from '../components/value-tree.tsx'
 import { EntryProof, type ProvenList, ProvenListNote, useProvenList } from '../proof/proven-list.tsx'
 import { route } from '../state/location.ts'
@@ -91,7 +92,9 @@ function ResourceCard({ address, resource: { type, data }, list, isOpenAtFirst, 
       }}
     >
       <summary>
-        <bdi class="type">{type}</bdi>
+        <bdi class="type">
+          <NameParts name={type} />
+        </bdi>
       </summary>
       {isOpen && (
         <>

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { openedPage } from '../../testing/check-view.ts'
 import { BEAN, createPageEngine, MALLORY, SHOP, TEA, teaStore } from '../../testing/page-ledger.ts'
+import { savedFile } from '../../testing/saved-file.ts'
 import { toStandardAddress } from '../api/program-lines.ts'
 
 const ROOM = '0x7ea2'
@@ -27,6 +28,16 @@ describe('the holders of an asset', () => {
     expect(page().texts('.holder .mark')).toEqual(['frozen'])
     const store = await page().find('.holder small a', ROOM)
     expect(store.getAttribute('href')).toBe(`/account/${toStandardAddress(ROOM)}/resources`)
+  })
+
+  it('are saved as CSV, all at the version of the page', async () => {
+    await page().goTo(`/asset/${TEA}`)
+    await page().shows('3 holders')
+    const saved = savedFile()
+    await page().click('button', 'Save as CSV')
+    const [names, ...rows] = (await saved).trimEnd().split('\r\n')
+    expect(names).toContain('owner_address')
+    expect(rows).toHaveLength(3)
   })
 
   it('have no share if nobody counts the supply', async () => {

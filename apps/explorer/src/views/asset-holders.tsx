@@ -1,5 +1,6 @@
 import type { Holding } from '../api/answers.ts'
 import { type AssetFacts, isCoin } from '../api/asset.ts'
+import { CsvButton } from '../components/csv-button.tsx'
 import { AddressLink, Link, shortAddress } from '../components/link.tsx'
 import { LongList } from '../components/long-list.tsx'
 import { MoreButton } from '../components/more-button.tsx'
@@ -24,7 +25,7 @@ interface AssetHoldersProps {
   /** Undefined if the issuer does not count it. */
   readonly supply: string | undefined
   /** The other form of the asset, if it is both a coin and a fungible asset. */
-  readonly paired: string | undefined
+  readonly paired: string | null
 }
 
 /** Holders of an asset, the largest first. A node does not sort the holders of an asset that has very many. */
@@ -51,10 +52,20 @@ function HolderList({ asset, facts, supply, paired, pages, order }: HolderListPr
   const holders = pages.items
   return (
     <section aria-label="Holders">
-      <h2 key={String(pages.isLoading)}>
-        {headingOf(holders.length, pages.isLoading || pages.more !== undefined)}
-        {order === 'amount' && holders.length > 1 && <small>, the largest first</small>}
-      </h2>
+      <div class="inline">
+        <h2 key={String(pages.isLoading)}>
+          {headingOf(holders.length, pages.isLoading || pages.more !== undefined)}
+          {order === 'amount' && holders.length > 1 && <small>, the largest first</small>}
+        </h2>
+        {holders.length > 0 && (
+          <CsvButton
+            path={`/assets/${encodeURIComponent(asset)}/holders`}
+            at={route.value.at}
+            isOfState
+            name="holders.csv"
+          />
+        )}
+      </div>
       <LongList
         label="Holders of the asset"
         class="holders"
@@ -65,7 +76,7 @@ function HolderList({ asset, facts, supply, paired, pages, order }: HolderListPr
       />
       {!pages.isLoading && !pages.failure && holders.length === 0 && (
         <p class="empty">
-          {paired === undefined ? (
+          {paired === null ? (
             'Nobody holds it at this version.'
           ) : (
             <>

@@ -6,6 +6,7 @@ import { FailureNotice } from '../components/failure-notice.tsx'
 import { ForPrograms } from '../components/for-programs.tsx'
 import { Link, shortAddress } from '../components/link.tsx'
 import { Loading } from '../components/loading.tsx'
+import { NameParts } from '../components/name-parts.tsx'
 import { NotProven } from '../proof/not-proven.tsx'
 import { formatAmount } from '../state/amount.ts'
 import { useAssetSupply } from '../state/asset-supply.ts'
@@ -21,7 +22,8 @@ export function AssetView({ asset }: { readonly asset: string }) {
   const { answer, facts } = useAsset(asset)
   const supply = useAssetSupply(asset)
   const paired = usePairedAsset(asset)
-  const isKnown = answer !== undefined && supply !== undefined
+  // All facts at once: one that came later would move the others.
+  const isKnown = answer !== undefined && supply !== undefined && paired !== undefined
   return (
     <>
       <h1 class="asset-name">
@@ -68,7 +70,7 @@ interface AssetFactsListProps {
   readonly asset: string
   readonly facts: AssetFacts
   readonly supply: NonNullable<ReturnType<typeof useAssetSupply>> | null
-  readonly paired: string | undefined
+  readonly paired: string | null
 }
 
 function AssetFactsList({ asset, facts, supply, paired }: AssetFactsListProps) {
@@ -84,16 +86,18 @@ function AssetFactsList({ asset, facts, supply, paired }: AssetFactsListProps) {
       {supply?.maximum !== undefined && <Fact name="At most">{inUnits(supply.maximum)}</Fact>}
       <Fact name="Decimals">{decimals}</Fact>
       <Fact name="Standard">{isCoin(asset) ? 'coin' : 'fungible asset'}</Fact>
-      {paired !== undefined && (
+      {paired !== null && (
         <Fact name={isCoin(asset) ? 'Also a fungible asset' : 'Also a coin'}>
           <Link view={{ name: 'asset', asset: paired }} title={paired}>
-            <code>{isCoin(paired) ? paired.slice(issuerOf(paired).length + 2) : shortAddress(paired)}</code>
+            <code>
+              {isCoin(paired) ? <NameParts name={paired.slice(issuerOf(paired).length + 2)} /> : shortAddress(paired)}
+            </code>
           </Link>
         </Fact>
       )}
       <Fact name="Declared at">
-        <Link view={{ name: 'account', address: issuerOf(asset), tab: 'resources' }}>
-          <code>{issuerOf(asset)}</code>
+        <Link view={{ name: 'account', address: issuerOf(asset), tab: 'resources' }} title={issuerOf(asset)}>
+          <code>{shortAddress(issuerOf(asset))}</code>
         </Link>
       </Fact>
     </dl>

@@ -3,7 +3,7 @@ import { checkView } from '../../testing/check-view.ts'
 
 const page = checkView({
   path: '/block/5',
-  shows: ['Height5', 'Versions5 to 5', /2025-01-01 00:00:20/],
+  shows: ['Height5', /2025-01-01 00:00:20 UTC\d+ days ago/, 'Transactions1', 'Versions5 to 5'],
   absent: { '/block/9999': 'Not there' },
   pruned: '/version/1',
   hostile: `/block/${encodeURIComponent('<img src=x><b>5</b>')}`,
@@ -25,4 +25,13 @@ it('leads to the blocks before and after it, and to its state', async () => {
   await page().click('button', 'Look at the state after this block')
   await page().shows('Where to begin')
   expect(page().path).toBe('/?at=5')
+})
+
+it('leads to no block beyond the window', async () => {
+  await page().goTo('/block/8')
+  await page().shows('the newest block', 'The block before')
+  expect(page().text).not.toContain('The block after')
+  await page().goTo('/block/3')
+  await page().shows('the oldest block that is kept', 'The block after')
+  expect(page().text).not.toContain('The block before')
 })

@@ -1,10 +1,13 @@
 import type { Block } from '../api/answers.ts'
+import type { StateHead } from '../api/state-head.ts'
+import { Fact } from '../components/fact.tsx'
 import { FailureNotice } from '../components/failure-notice.tsx'
 import { ForPrograms } from '../components/for-programs.tsx'
 import { createLazy } from '../components/lazy.tsx'
 import { Link } from '../components/link.tsx'
 import { Loading } from '../components/loading.tsx'
-import { formatMicroseconds, groupDigits } from '../state/amount.ts'
+import { formatAge, formatMicroseconds, groupDigits, LAST_MICROSECOND } from '../state/amount.ts'
+import { newest, secondsSince } from '../state/ledger.ts'
 import { goTo } from '../state/location.ts'
 import { useAnswer } from '../state/use-answer.ts'
 
@@ -13,35 +16,42 @@ const BlockContents = createLazy(async () => (await import('./block-transactions
 export function BlockView({ by, number }: { readonly by: 'height' | 'version'; readonly number: string }) {
   const request = { path: `/blocks/by_${by}/${encodeURIComponent(number)}` }
   const answer = useAnswer<Block>(request)
+  const head = newest.value
   return (
     <>
       <h1>{by === 'height' ? `Block ${groupDigits(number)}` : `The block of version ${groupDigits(number)}`}</h1>
       <ForPrograms requests={[request]} />
-      {answer === undefined && <Loading />}
+      {(answer === undefined || ('value' in answer && !head)) && <Loading />}
       {answer && 'failure' in answer && <FailureNotice failure={answer.failure} />}
-      {answer && 'value' in answer && <BlockFacts block={answer.value} />}
+      {answer && 'value' in answer && head && (
+        <BlockFacts block={answer.value} head={head} chosen={by === 'version' ? number : undefined} />
+      )}
     </>
   )
 }
 
-function BlockFacts({ block }: { readonly block: Block }) {
+interface BlockFactsProps {
+  readonly block: Block
+  readonly head: StateHead
+  /** Version that the visitor asked for, whose transaction is shown whole. */
+  readonly chosen: string | undefined
+}
+
+function BlockFacts({ block, head, chosen }: BlockFactsProps) {
+  const { block_height: height, block_timestamp: time, first_version: first, last_version: last } = block
+  const hasAge = time !== '0' && BigInt(time) <= LAST_MICROSECOND
   return (
     <>
       <dl class="facts">
-        <div>
-          <dt>Height</dt>
-          <dd class="number">{groupDigits(block.block_height)}</dd>
-        </div>
-        <div>
-          <dt>Time</dt>
-          <dd class="number">{formatMicroseconds(block.block_timestamp)}</dd>
-        </div>
-        <div>
-          <dt>Versions</dt>
-          <dd class="number">
-            {groupDigits(block.first_version)} to {groupDigits(block.last_version)}
-          </dd>
-        </div>
+        <Fact name="Height">{groupDigits(height)}</Fact>
+        <Fact name="Time">
+          {formatMicroseconds(time)}
+          {hasAge && <small class="below">{formatAge(secondsSince(time))} ago</small>}
+        </Fact>
+        <Fact name="Transactions">{groupDigits(String(BigInt(last) - BigInt(first) + 1n))}</Fact>
+        <Fact name="Versions">
+          {groupDigits(first)} to {groupDigits(last)}
+        </Fact>
         {block.block_hash !== null && (
           <div>
             <dt>Hash</dt>
@@ -52,19 +62,21 @@ function BlockFacts({ block }: { readonly block: Block }) {
         )}
       </dl>
       <p class="inline">
-        <button type="button" onClick={() => goTo({ view: { name: 'home' }, at: block.last_version })}>
+        <button type="button" onClick={() => goTo({ view: { name: 'home' }, at: last })}>
           Look at the state after this block
         </button>
-        {block.block_height !== '0' && (
-          <Link view={{ name: 'block', by: 'height', number: String(BigInt(block.block_height) - 1n) }}>
-            The block before
-          </Link>
+        {BigInt(height) > BigInt(head.oldestHeight) ? (
+          <Link view={{ name: 'block', by: 'height', number: String(BigInt(height) - 1n) }}>The block before</Link>
+        ) : (
+          <span class="hint">the oldest block that is kept</span>
         )}
-        <Link view={{ name: 'block', by: 'height', number: String(BigInt(block.block_height) + 1n) }}>
-          The block after
-        </Link>
+        {BigInt(height) < BigInt(head.height) ? (
+          <Link view={{ name: 'block', by: 'height', number: String(BigInt(height) + 1n) }}>The block after</Link>
+        ) : (
+          <span class="hint">the newest block</span>
+        )}
       </p>
-      <BlockContents key={block.block_height} block={block} />
+      <BlockContents key={height} block={block} chosen={chosen} />
     </>
   )
 }

@@ -14,7 +14,7 @@ it('leads to the framework, the newest block and the API', async () => {
   const hrefs = page()
     .all('nav .tiles a')
     .map((link) => link.getAttribute('href'))
-  expect(hrefs).toEqual(['/account/0x1/modules', '/account/0x1/resources', '/version/8', '/api'])
+  expect(hrefs).toEqual(['/account/0x1/modules', '/account/0x1/resources', '/block/8', '/api'])
 })
 
 it('shows accounts, tables and assets of the ledger, with their own texts as text', async () => {
@@ -24,6 +24,9 @@ it('shows accounts, tables and assets of the ledger, with their own texts as tex
     '10 changes of its holdings in 5 versions',
     'Tables',
     'shop::Shop.items',
+    'Recent blocks',
+    /8\s?1 transaction, 2025-01-01 00:00:32 UTC/,
+    'sent 41 transactions; 10 changes',
     'Assets',
     'Bean',
     HOSTILE.slice(0, 40),
@@ -33,4 +36,5 @@ it('shows accounts, tables and assets of the ledger, with their own texts as tex
     .map((link) => link.getAttribute('href'))
   expect(hrefs).toContain('/account/0xa11ce/activities')
   expect(hrefs).toContain('/table/0x7ab1e2?holder=0xcafe')
+  expect(hrefs.filter((href) => href?.startsWith('/block/'))).toEqual(['/block/8', '/block/7', '/block/6', '/block/5'])
 })

@@ -1,6 +1,6 @@
 import type { ComponentChildren, ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import type { Slice, Trust } from '../api/answers.ts'
+import type { NodeInfo, Slice, Trust } from '../api/answers.ts'
 import { networkName } from '../api/network-name.ts'
 import type { StateHead } from '../api/state-head.ts'
 import { Fact } from '../components/fact.tsx'
@@ -14,6 +14,7 @@ import { WindowBar } from '../components/window-bar.tsx'
 import { formatAge, groupDigits } from '../state/amount.ts'
 import { ageSeconds, newest, newestFailure, oldestTimestampUsec } from '../state/ledger.ts'
 import type { View } from '../state/route.ts'
+import { summaryWords } from '../state/summary-words.ts'
 import { useAnswer } from '../state/use-answer.ts'
 
 /** The framework's account, which every ledger has. */
@@ -25,13 +26,15 @@ export function HomeView() {
   const slice = asked && !('failure' in asked) ? asked.value : undefined
   const askedTrust = useAnswer<Trust>({ path: '/-/trust' })
   const trust = askedTrust && !('failure' in askedTrust) ? askedTrust.value : undefined
+  const askedInfo = useAnswer<NodeInfo>({ path: '/info' })
+  const info = askedInfo && !('failure' in askedInfo) ? askedInfo.value : undefined
   if (!head && newestFailure.value) return <FailureNotice failure={newestFailure.value} />
   // All of it at once: a part that came later would move the others.
-  if (!head || !asked || !askedTrust) return <Loading />
+  if (!head || !asked || !askedTrust || !askedInfo) return <Loading />
   return (
     <>
       <h1>{networkName(head.chainId, trust?.network)}</h1>
-      <p class="subtitle">{summaryOf(head, trust, slice)}</p>
+      <p class="subtitle">{summaryWords(head, trust, slice, info)}</p>
       <WindowBar head={head} />
       <dl class="facts">
         {trust && <SignedFact trust={trust} />}
@@ -51,7 +54,7 @@ export function HomeView() {
           <Tile view={{ name: 'account', address: FRAMEWORK, tab: 'resources' }} title="The framework's resources">
             the chain's own data
           </Tile>
-          <Tile view={{ name: 'block', by: 'version', number: head.version }} title="The newest block">
+          <Tile view={{ name: 'block', by: 'height', number: head.height }} title="The newest block">
             height {groupDigits(head.height)}
           </Tile>
           <Tile view={{ name: 'api' }} title="The API">
@@ -63,17 +66,6 @@ export function HomeView() {
       <LazySights head={head} />
     </>
   )
-}
-
-/** The first thing that a visitor wants to know: how much of the chain is here, and who signed it. */
-function summaryOf({ oldestVersion, version }: StateHead, trust: Trust | undefined, slice: Slice | undefined): string {
-  const what = slice?.asked ? 'a part of every state' : 'every state'
-  const kept = `This node has ${what} from version ${groupDigits(oldestVersion)} to ${groupDigits(version)}.`
-  if (!trust) return kept
-  const isSigned = trust.waypoint !== null && trust.signed_version !== null
-  return isSigned
-    ? `${kept} Validators signed it up to version ${groupDigits(trust.signed_version!)}.`
-    : `${kept} Nobody has signed it: the node has verified no signatures of validators.`
 }
 
 /** Number of versions of the window, and its length once it is known. */

@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { StateHead } from '../api/state-head.ts'
 import { Link, shortAddress } from '../components/link.tsx'
-import { formatAmount } from '../state/amount.ts'
+import { formatAmount, formatMicroseconds, groupDigits } from '../state/amount.ts'
 import { countText } from '../state/count-text.ts'
 import { type LedgerSights, loadSights } from '../state/ledger-sights.ts'
 
-/** Accounts, tables and assets of this ledger, as far as a few requests find them. Empty parts are left out. */
+/** Accounts, tables, assets and blocks of this ledger, as far as a few requests find them. Empty parts are left out. */
 export function Sights({ head }: { readonly head: StateHead }) {
   const [sights, setSights] = useState<LedgerSights | undefined>(undefined)
   useEffect(() => {
@@ -16,7 +16,7 @@ export function Sights({ head }: { readonly head: StateHead }) {
     return () => stop.abort()
   }, [])
   if (!sights) return null
-  const { accounts, recent, tables, assets } = sights
+  const { accounts, recent, tables, blocks, assets } = sights
   return (
     <>
       {assets.length > 0 && (
@@ -49,12 +49,31 @@ export function Sights({ head }: { readonly head: StateHead }) {
                   <small>
                     {changes > 0 ? (
                       <>
+                        {sent !== '0' && `sent ${countText(Number(sent), 'transaction')}; `}
                         {`${hasMore ? 'more than ' : ''}${countText(changes, 'change')} of its holdings in `}
                         <span class="unbroken">{countText(Number(recent), 'version')}</span>
                       </>
                     ) : (
                       `sent ${countText(Number(sent), 'transaction')}`
                     )}
+                  </small>
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {blocks.length > 0 && (
+        <section aria-labelledby="blocks">
+          <h2 id="blocks">Recent blocks</h2>
+          <ul class="tiles">
+            {blocks.map(({ block_height: height, block_timestamp: time, first_version: first, last_version: last }) => (
+              <li key={height}>
+                <Link view={{ name: 'block', by: 'height', number: height }}>
+                  {groupDigits(height)}
+                  <small>
+                    {countText(Number(BigInt(last) - BigInt(first) + 1n), 'transaction')},{' '}
+                    <span class="unbroken">{formatMicroseconds(time)}</span>
                   </small>
                 </Link>
               </li>

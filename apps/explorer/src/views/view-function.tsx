@@ -6,6 +6,7 @@ import { FailureNotice } from '../components/failure-notice.tsx'
 import { ForPrograms } from '../components/for-programs.tsx'
 import { Link } from '../components/link.tsx'
 import { Loading } from '../components/loading.tsx'
+import { cutText } from '../components/long-text.tsx'
 import { Problem } from '../components/problem.tsx'
 import { TypeField } from '../components/type-field.tsx'
 import { TypeText } from '../components/type-text.tsx'
@@ -14,7 +15,7 @@ import { useDisassembly } from '../move/use-disassembly.ts'
 import { NotProven } from '../proof/not-proven.tsx'
 import { ProvenCall } from '../proof/proven-call.tsx'
 import { goTo, route } from '../state/location.ts'
-import { parseMoveType, withArguments } from '../state/move-type.ts'
+import { isMoveType, type MoveType, parseMoveType, withArguments } from '../state/move-type.ts'
 import type { ViewCall } from '../state/route.ts'
 import { useAnswer } from '../state/use-answer.ts'
 import { callToBody, viewHistoryRequest } from '../state/view-call.ts'
@@ -90,8 +91,8 @@ function CallForm({ name, declared, call }: CallFormProps) {
   const [values, setValues] = useState<Written>([])
   const typeArguments = Array.from({ length: typeParameterCount }, (_, at) => types[at]?.trim() ?? '')
   const arguments_ = taken.map((_, at) => values[at])
-  const isWhole = !typeArguments.includes('') && !arguments_.includes(undefined)
   const given = typeArguments.map(parseMoveType)
+  const isWhole = given.every(isMoveType) && !arguments_.includes(undefined)
   const [isTried, setTried] = useState(false)
   return (
     <form
@@ -109,10 +110,7 @@ function CallForm({ name, declared, call }: CallFormProps) {
         <TypeText text={signature} />
       </p>
       {typeArguments.map((text, at) => (
-        <Problem
-          key={at}
-          text={isTried && text === '' ? 'A type is missing, such as 0x1::aptos_coin::AptosCoin.' : undefined}
-        >
+        <Problem key={at} text={isTried ? typeProblem(given[at]!) : undefined}>
           {(described) => (
             <label>
               T{at}, a type
@@ -140,6 +138,13 @@ function CallForm({ name, declared, call }: CallFormProps) {
       <button type="submit">Call</button>
     </form>
   )
+}
+
+/** The fault of a type argument; undefined if it has none. */
+function typeProblem(type: MoveType): string | undefined {
+  if (type.text === '') return 'A type is missing, such as 0x1::aptos_coin::AptosCoin.'
+  if (isMoveType(type)) return undefined
+  return `“${cutText(type.text)}” is not a type, such as u64, vector<u8> or 0x1::aptos_coin::AptosCoin.`
 }
 
 /** Whether a parameter is a signer, which a request cannot give to a view. */

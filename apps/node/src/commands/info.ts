@@ -2,6 +2,7 @@ import { addressToShortHex } from '@ledger-state/core'
 import { type LedgerSummary, noLedger, type StoreBase } from '@ledger-state/engine'
 import { csvCell } from '@ledger-state/http/formats'
 import type { AuditRecord } from '@ledger-state/ingest'
+import { baseKindOf } from '@ledger-state/ledger'
 import { type CommitMark, type Contradiction, decodeCommitMark, TRANSACTIONS_KEY } from '@ledger-state/records'
 import {
   measureMember,
@@ -228,7 +229,7 @@ function ledgerFacts(ledger: LedgerSummary, base: StoreBase, mark: Uint8Array | 
     epoch: String(latestBlock.epoch),
     ledger_timestamp_usec: String(latestBlock.timestampUsec),
     oldest_ledger_timestamp_usec: String(oldestBlock.timestampUsec),
-    base: base.version === 0n ? 'genesis' : base.complete ? 'state' : 'assumed_empty',
+    base: baseKindOf(base),
     base_version: String(base.version),
     ...trustFacts(trustOf(ledger, mark)),
   }

@@ -8,7 +8,7 @@ import { openStateEngineReader } from '@ledger-state/state-engine'
 import type { Command, CommandInput } from '../config/command.js'
 import { ingestSettings, nodeOptions, settings } from '../config/settings.js'
 import { DEMO_PAGE, demoExamples } from '../demo/demo-examples.js'
-import { DEMO_CHAIN_ID, DEMO_WINDOW, openDemoLedger } from '../demo/demo-ledger.js'
+import { DEMO_CHAIN_ID, DEMO_NETWORK, DEMO_WINDOW, openDemoLedger } from '../demo/demo-ledger.js'
 import { DEMO_REQUESTS } from '../demo/demo-requests.js'
 import { expectNoBegunSlice } from '../ingest/begin-sliced-replica.js'
 import { type IngestIntoOptions, ingestInto } from '../ingest/ingest-into.js'
@@ -76,7 +76,9 @@ before that moment, the transactions since then, and then the versions of the ne
     if (stop.signal.aborted) return
     const holdsDemo = isDemo && (held === undefined || held.chainId === BigInt(DEMO_CHAIN_ID))
     const withExamples = (settings: NodeSettings): NodeSettings =>
-      holdsDemo ? { ...settings, reader: { ...settings.reader, examples: DEMO_REQUESTS } } : settings
+      holdsDemo
+        ? { ...settings, reader: { ...settings.reader, network: DEMO_NETWORK, examples: DEMO_REQUESTS } }
+        : settings
     await runNode(withExamples(node), stop.signal, {
       onListening(address, ledger) {
         const lines = [servingLine(address, ledger)]

@@ -38,6 +38,8 @@ import { quoteOf } from './demo-market.js'
 import { demoModules } from './demo-modules.js'
 
 export const DEMO_CHAIN_ID = 94
+/** Its name on the page of the node. */
+export const DEMO_NETWORK = 'Demonstration ledger'
 const DEMO_VERSIONS = 3_000
 /** Versions of the window that `ledger-state start` keeps. */
 export const DEMO_WINDOW = 2_000n

@@ -140,6 +140,6 @@ it('the labels of the time axis of a phone do not touch each other', async () =>
 
 it('the page of the operator says why the node is not ready', async () => {
   const page = await bed.open('/', PHONE, bed.admin)
-  await shows(page, /the newest block is \d+ s old, max-lag is 60 s/)
+  await shows(page, /the newest block is \d+ d \d+ h old, max-lag is 60 s/)
   expect(await excessWidth(page)).toBe(0)
 })

@@ -29,6 +29,7 @@ it('the network of a page that has loaded falls idle', async () => {
   const page = await bed.newPage()
   await page.goto(bed.address, { waitUntil: 'networkidle' })
   await shows(page, EXPLORER_VIEWS[0]!.text)
+  await shows(page, 'Demonstration ledger (chain 94)')
   expect(await bed.closePages()).toEqual([])
 })
 

@@ -16,6 +16,7 @@ import { openReader } from '../stores/open-reader.js'
 import { openWriter } from '../stores/open-writer.js'
 import { isProcessNumberTaken } from '../stores/process-number.js'
 import { nameOfPlace } from '../stores/store-place.js'
+import { formatDuration } from '../terminal/amounts.js'
 import { openAcceptor } from './acceptor.js'
 import { openAdminServer } from './admin-server.js'
 import { Dispatcher } from './dispatcher.js'
@@ -359,7 +360,7 @@ class Node {
     if (lag === undefined) return 'no reader is up, or the store is empty'
     if (this.#hasWriterGivenUp) return `the writer has given up: ${this.#writer?.fault}`
     if (maxLagMs === undefined || lag * 1_000 <= maxLagMs) return undefined
-    return `the newest block is ${Math.round(lag)} s old, max-lag is ${maxLagMs / 1_000} s`
+    return `the newest block is ${formatDuration(Math.round(lag))} old, max-lag is ${maxLagMs / 1_000} s`
   }
 
   async #snapshots(): Promise<(readonly MetricSnapshot[])[]> {

@@ -1,4 +1,4 @@
-import { transactionsSince } from '@ledger-state/ledger'
+import { storeBaseOf, transactionsSince } from '@ledger-state/ledger'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import type { Operation } from './parts/operation.js'
 
@@ -14,12 +14,19 @@ export const getNodeInfo: Operation = {
   success: {
     json: {
       type: 'object',
-      required: ['software', 'chain_id', 'oldest_ledger_version', 'ledger_version'],
+      required: ['software', 'chain_id', 'oldest_ledger_version', 'ledger_version', 'base', 'base_version'],
       properties: {
         software: { type: 'string', enum: ['ledger-state'] },
         chain_id: { type: 'integer', minimum: 0, maximum: 255 },
         oldest_ledger_version: { $ref: '#/components/schemas/U64' },
         ledger_version: { $ref: '#/components/schemas/U64' },
+        base: {
+          type: 'string',
+          enum: ['genesis', 'state', 'assumed_empty'],
+          description:
+            'The state that the store began with. After an assumed empty one, values that were written earlier are missing.',
+        },
+        base_version: { $ref: '#/components/schemas/U64' },
         transactions_since: {
           oneOf: [{ $ref: '#/components/schemas/U64' }, { type: 'null' }],
           description:
@@ -34,11 +41,14 @@ export const getNodeInfo: Operation = {
     const state = request.pin(undefined)
     const { ledger } = state
     const since = transactionsSince(state)
+    const base = storeBaseOf(state)
     const body = JSON.stringify({
       software: 'ledger-state',
       chain_id: Number(ledger.chainId),
       oldest_ledger_version: String(ledger.oldestVersion),
       ledger_version: String(ledger.latestVersion),
+      base: base.kind,
+      base_version: String(base.version),
       transactions_since: since === undefined ? null : String(since),
     })
     return { ledger, contentType: CONTENT_TYPE.json, body }

@@ -108,6 +108,8 @@ it('GET /v1/info names the chain and the versions', async () => {
     chain_id: 4,
     oldest_ledger_version: '0',
     ledger_version: '0',
+    base: 'genesis',
+    base_version: '0',
     transactions_since: null,
   })
 })
