@@ -65,7 +65,7 @@ function ChangesTo({ address, at, latest, oldest }: ChangesToProps) {
         </button>
       </form>
       <LongList
-        label="Changes"
+        label="Changed resources and items"
         count={pages.items.length}
         rowHeight={ROW_HEIGHT}
         onEnd={pages.more}
