@@ -7,6 +7,7 @@ import type { LedgerState } from './ledger-state.js'
  */
 export type BaseKind = 'genesis' | 'state' | 'assumed_empty'
 
+/** The kind of the state that a store began with. */
 export function baseKindOf({ version, complete }: StoreBase): BaseKind {
   if (version === 0n) return 'genesis'
   return complete ? 'state' : 'assumed_empty'
