@@ -162,7 +162,7 @@ export class StoreWriter {
       // Their files were written without a sync.
       else {
         await transactions.syncAfter(async () => {
-          store.root.resetReadTxn()
+          store.seeNewest()
           await store.sync.syncOthers(listSegmentRows(store).map(({ file }) => segmentPath(store.path, file)))
           await syncFolder(store.path)
         })

@@ -50,6 +50,27 @@ it('the writer keeps a commit that the opening of another process took back', as
   await engine.close()
 })
 
+it('an import continues if the opening of another process takes its parts back', async () => {
+  const engine = openStateEngine({ path: folder.path, durability: 'none' })
+  const state = await engine.beginImport(7n)
+  takeNewestCommitBack()
+  for (let part = 0; part < 6; part++) {
+    await state.add([{ key: bytes(`k${part}`), value: bytes(`v${part}`), version: 7n }], bytes(`mark ${part}`))
+    takeNewestCommitBack()
+    expect(Buffer.from((await engine.unfinishedImport())!.mark!).toString()).toBe(`mark ${part}`)
+    takeNewestCommitBack()
+  }
+  await expect(state.add([{ key: bytes('k5'), value: bytes('again'), version: 7n }])).rejects.toMatchObject({
+    code: 'duplicate_key',
+  })
+  takeNewestCommitBack()
+  await state.finish({ ...CHAIN, block: { height: 0n, epoch: 0n, timestampUsec: 0n } })
+  for (let part = 0; part < 6; part++)
+    expect(Buffer.from(engine.at().get(bytes(`k${part}`))!).toString()).toBe(`v${part}`)
+  expect((await engine.check()).problems).toEqual([])
+  await engine.close()
+})
+
 describe.each([
   ['write-ahead file', 1],
   ['segment file', 8],

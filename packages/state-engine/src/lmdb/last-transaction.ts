@@ -58,6 +58,21 @@ export function showNewer(root: LmdbEnvironment, known: KnownKey, transaction: R
   }
 }
 
+/**
+ * Makes the next read of this turn see the newest state, which a transaction of this process may have just made.
+ * @throws `store_failed` as `showNewer`
+ */
+export function seeNewest(root: LmdbEnvironment, known: KnownKey): void {
+  root.resetReadTxn()
+  const transaction = beginRead(root)
+  try {
+    showNewer(root, known, transaction)
+  } finally {
+    transaction.done()
+  }
+  root.resetReadTxn()
+}
+
 /** Whether a read transaction sees the newest state, as of the meta pages. */
 function seesNewest({ env }: LmdbEnvironment, { table, key }: KnownKey, transaction: ReadTransaction): boolean {
   table.getBinary(key, { transaction })

@@ -18,7 +18,7 @@ import { DataPages } from './data-pages.js'
 import type { Durability } from './durability.js'
 import { EMPTY_FILE_LENGTH, emptyDataFile } from './empty-file.js'
 import { freeBytes } from './free-bytes.js'
-import { showNewer } from './last-transaction.js'
+import { seeNewest, showNewer } from './last-transaction.js'
 import { DEFAULT_MAP_BYTES, openEnvironment } from './open-environment.js'
 import { STORE_ID_KEY } from './store-claim.js'
 import type { LmdbEnvironment, ReadTransaction, Table } from './table.js'
@@ -74,6 +74,12 @@ export interface LmdbStore {
    * @throws `store_failed` if this process cannot bring it back
    */
   showNewer(transaction: ReadTransaction): boolean
+  /**
+   * Makes the next read outside of a transaction see the newest state, even if the opening of another process has taken back
+   * the last transaction.
+   * @throws `store_failed` as `showNewer`
+   */
+  seeNewest(): void
 }
 
 const LAYOUT_KEY = Buffer.from('layout')
@@ -148,6 +154,7 @@ export function openLmdbStore({
         mapBytes,
         expectInPlace,
         showNewer: showNewerThan,
+        seeNewest: () => seeNewest(tables.root, known),
       }
     } catch (error) {
       void root.close()

@@ -64,6 +64,7 @@ export async function beginImport(
 /** Finds the import that was begun and not finished. */
 export function unfinishedImport({ store, expectOpen }: WriterParts): UnfinishedImport | undefined {
   expectOpen()
+  store.seeNewest()
   const left = getImportRecord(store)
   return left && { version: left.version, mark: left.mark }
 }
@@ -176,8 +177,9 @@ class LmdbImport implements StateImport {
 
   #writeFiles(entries: readonly KeyedEntry[]): SegmentRow[] {
     const { store, numbers } = this.#parts
-    this.#expectCurrent()
     return withStoreErrors(store.path, () => {
+      store.seeNewest()
+      this.#expectCurrent()
       const slices = this.#files.take(this.#importedRows())
       if (typeof slices === 'number') this.#files.failMissing(slices)
       this.#files.keep(slices)
