@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { playwright } from '@vitest/browser-playwright'
 import { CHROMIUM_ARGUMENTS, chromiumPath } from './chromium.ts'
 import { testSeed } from './random.ts'
+import { sampleFiles } from './sample-files.ts'
+import { testScale } from './test-scale.ts'
 
 /** Imports that need Node: its own modules and globals, and the packages that use them. */
 const NEEDS_NODE = /from '(node:|@chainsafe\/|@ledger-state\/(testing|feed|state-engine)\b)|\bBuffer\.|\bprocess\./
@@ -21,6 +23,12 @@ function needsNode(file: string, seen = new Set<string>()): boolean {
   return imported.some((path) => needsNode(join(file, '..', path), seen))
 }
 
+/** Files that need nothing of Node; a third of them if `TEST_SCALE` is below 1, as each loads its sources again. */
+function browserTests(): string[] {
+  const files = globSync('src/**/*.test.ts').filter((file) => !needsNode(file))
+  return testScale() < 1 ? sampleFiles(files, 3) : files
+}
+
 /**
  * Project of the tests of a package that need nothing of Node. They run in Chromium out of an npm package, so nothing
  * is installed by hand.
@@ -30,7 +38,7 @@ export async function browserProject(conditions: string[]) {
     resolve: { conditions },
     test: {
       name: 'browser',
-      include: globSync('src/**/*.test.ts').filter((file) => !needsNode(file)),
+      include: browserTests(),
       setupFiles: [fileURLToPath(new URL('browser-property-seed.ts', import.meta.url))],
       provide: { propertySeed: process.env.TEST_SEED === undefined ? undefined : testSeed() },
       passWithNoTests: true,

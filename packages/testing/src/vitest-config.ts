@@ -128,7 +128,8 @@ function project(name: Runtime, conditions: string[]) {
 
 /**
  * Configuration of a package that runs on any runtime: every test runs with the implementations for Node, and with the
- * portable ones. The slow run adds a browser. A `TEST_SCALE` below 1 leaves one of the first two out for each file.
+ * portable ones. The slow run adds a browser. A `TEST_SCALE` below 1 leaves one of the first two out for each file, and two of
+ * three files in the browser.
  */
 export const portableVitestConfig = defineConfig(async () => {
   const ofNode = [project('node', CONDITIONS), project('portable', [PORTABLE_CONDITION, ...CONDITIONS])]

@@ -252,6 +252,24 @@ describe('activities of an owner of many stores', () => {
     expect((await checkHoldings(engine, 100n))?.problems).toEqual([])
   })
 
+  it('are not listed if few stores change owners often within a commit', async () => {
+    const [key, value] = laterStore(0)
+    const other = Uint8Array.from(value!)
+    const at = Buffer.from(other).indexOf(ADDRESS)
+    other.set(parseAddress(OWNERS[1]!), at)
+    const versions = Array.from({ length: 1_200 }, (_, version): VersionWrites => {
+      const block = version === 0 ? { height: 0n, epoch: 0n, timestampUsec: 0n } : undefined
+      return { version: BigInt(version), block, writes: [[key, version % 2 === 0 ? value : other]] }
+    })
+    const engine = createMemoryEngine()
+    await ingestSource(engine, listedSource(versions))
+    for (const owner of OWNERS.slice(0, 2)) {
+      expect([...engine.history(changedStoresKey(parseAddress(owner)))]).toEqual([])
+    }
+    expect(at).toBeGreaterThan(0)
+    expect((await checkHoldings(engine, 1_199n))?.problems).toEqual([])
+  })
+
   it('are the same within a pruned window, after a truncation, and after the ledger has grown', async () => {
     const random = createRandom(seed)
     for (let round = 0; round < rounds; round++) {

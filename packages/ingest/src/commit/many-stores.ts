@@ -119,7 +119,11 @@ export class ManyStores implements StoreNotes {
     const name = keyName(owner)
     const gained = this.#gained.get(name) ?? []
     if (gained.push(storeNameOf(store)) === 1) this.#gained.set(name, gained)
-    if (gained.length === MANY && !this.#listed?.has(name)) this.#next.set(name, Uint8Array.from(owner))
+    if (gained.length < MANY || this.#next.has(name) || this.#listed?.has(name)) return
+    // A store that comes back counts once. Most owners gain few: a list takes less memory than a set.
+    const different = new Set(gained)
+    if (different.size < MANY) this.#gained.set(name, [...different])
+    else this.#next.set(name, Uint8Array.from(owner))
   }
 
   /** The rows of the version at hand, after its writes were noted. */
@@ -136,10 +140,11 @@ export class ManyStores implements StoreNotes {
     listed.names = undefined
     listed.hasEarlier = false
     const row: BegunRow['row'] = [changedStoresKey(owner), encodeRow({ since, names, hasEarlier })]
-    if (this.#beginning.size > 0 && this.#beginning.delete(keyName(owner))) {
-      this.#next.delete(keyName(owner))
-      this.#begun.push({ since, names, row })
-    }
+    if (this.#beginning.size === 0) return row
+    const name = keyName(owner)
+    if (!this.#beginning.delete(name)) return row
+    this.#next.delete(name)
+    this.#begun.push({ since, names, row })
     return row
   }
 
