@@ -90,6 +90,7 @@ export { findTransaction } from './transactions/find-transaction.js'
 export {
   affectingTransactions,
   eventsOfType,
+  expectAllEvents,
   type FoundCursor,
   type FoundOptions,
   type FoundPage,

@@ -117,15 +117,10 @@ function blockHereOrThere(
   })
 }
 
-const NO_BLOCK_HERE = [
-  'operation_disabled',
-  'no_ledger',
-  'block_pruned',
-  'block_not_found',
-  'version_not_found',
-] as const
+const NO_BLOCK_HERE = ['operation_disabled', 'block_pruned', 'block_not_found', 'version_not_found'] as const
 
 const NOT_KEPT_HERE = [
+  'no_ledger',
   'operation_not_served',
   'transaction_not_found',
   'transaction_hash_unknown',

@@ -39,8 +39,9 @@ export const getAccountTransactions = overWholeTransactions({
     const address = parseAccountAddress(request)
     const start = parseU64Query(request.query, 'start')
     const asked = parseItemLimit(request.query)
+    const moment = parseAskedState(request.query)
     request.expectOutput(format, 'Get account transactions')
-    const state = request.pin(parseAskedState(request.query))
+    const state = request.pin(moment)
     const limit = pageLimit(asked, DEFAULT_ITEMS, MOST_ITEMS)
     return answerItems(request, state, format, accountTransactions(state, address, { start, limit }), TRANSACTION_FORMS)
   },

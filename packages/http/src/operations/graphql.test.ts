@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { createMemoryEngine } from '@ledger-state/engine'
+import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
 import { createLedger, type Ledger } from '@ledger-state/ledger'
 import { withHoldings } from '@ledger-state/ledger/testing/index-holdings'
 import { HoldingsModel, OWNERS, randomHoldings } from '@ledger-state/ledger/testing/random-holdings'
@@ -59,11 +59,38 @@ async function faultOf(reply: Promise<Reply>): Promise<string> {
   return errors![0]!.message
 }
 
+/** Ten versions, of which the first five are pruned. */
+async function prunedEngine(): Promise<StateWriter> {
+  const engine = createMemoryEngine()
+  for (let version = 0n; version < 10n; version++) {
+    const block = { height: version, epoch: 0n, timestampUsec: version }
+    await engine.commit([{ version, block, writes: [] }], { chainId: 4n })
+  }
+  await engine.prune(5n)
+  return engine
+}
+
 const balances = (args: string, fields = 'storage_id amount'): string =>
   `{ current_fungible_asset_balances${args && `(${args})`} { ${fields} } }`
 const OF_ALICE = `where: {owner_address: {_eq: "0xa11ce"}}`
 
 describe('POST /v1/graphql', () => {
+  it('has the status of its error as an element of a batch, as it has alone', async () => {
+    const listener = createRequestListener({ ledger: createLedger(await prunedEngine()) })
+    const query = '{ledger_infos{chain_id}}'
+    const versions = [7, 2, 99]
+    const requests = versions.map((at) => ({ path: `/v1/graphql?ledger_version=${at}`, body: { query } }))
+    const batch = await inject(listener, { method: 'POST', url: '/v1/batch', payload: { requests } })
+    const results = JSON.parse(batch.body) as { status: number; value?: unknown; error?: unknown }[]
+    for (const [at, { path, body }] of requests.entries()) {
+      const alone = await inject(listener, { method: 'POST', url: path, payload: body })
+      const { status, value, error } = results[at]!
+      expect(status).toBe(alone.statusCode)
+      expect(status === 200 ? value : error).toEqual(JSON.parse(alone.body))
+    }
+    expect(results.map(({ status }) => status)).toEqual([200, 410, 404])
+  })
+
   it('gives the same answers as the model of random ledgers, at any version, in pages', async () => {
     const count = 60
     const generated = randomHoldings(createRandom(testSeed()), count)

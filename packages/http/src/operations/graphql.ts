@@ -1,6 +1,7 @@
 import { isJsonObject, JsonNumber, type JsonObject, type JsonValue } from '@ledger-state/bcs'
 import { clip, isLedgerStateError, parseU64 } from '@ledger-state/core'
-import { blockTimesOf, type Moment } from '@ledger-state/ledger'
+import type { LedgerSummary } from '@ledger-state/engine'
+import { blockTimesOf, type LedgerState, type Moment } from '@ledger-state/ledger'
 import { invalidParameter } from '../errors.js'
 import { FieldAnswerer } from '../graphql/answer-fields.js'
 import { GraphqlFault } from '../graphql/graphql-fault.js'
@@ -61,24 +62,34 @@ export function createGraphqlOperation(archivalEndpoint: string | undefined): Op
     },
     errors: BODY_ERRORS,
     async handle(request) {
+      let ledger: LedgerSummary | undefined
       try {
-        return await answerDocument(request, async () => (reader ??= await openReader()))
+        const { state, body } = pinDocument(request)
+        ledger = state.ledger
+        reader ??= await openReader()
+        return await answerDocument(request, state, reader.read(toGraphqlRequest(body)))
       } catch (error) {
-        return errorToAnswer(error, archivalEndpoint)
+        return errorToAnswer(error, ledger, archivalEndpoint)
       }
     },
   }
 }
 
-async function answerDocument(request: OperationRequest, open: () => Promise<DocumentReader>): Promise<Answer> {
-  const turn = new TurnBudget(request)
+/** Reads the body, and pins the state that it or the request names. */
+function pinDocument(request: OperationRequest): { readonly state: LedgerState; readonly body: JsonObject } {
   expectJsonContentType(request.contentType)
   const body = parseJsonBody(request.body, 'GraphqlRequest', READ_LIMITS)
   const asked = parseVersion(request, body)
   request.expectOutput('json', 'Answer a GraphQL document')
-  const state = request.pin(asked)
-  const reader = await open()
-  const fields = reader.read(toGraphqlRequest(body))
+  return { state: request.pin(asked), body }
+}
+
+async function answerDocument(
+  request: OperationRequest,
+  state: LedgerState,
+  fields: ReturnType<DocumentReader['read']>,
+): Promise<Answer> {
+  const turn = new TurnBudget(request)
   const out = request.openBody()
   const source = { state, timeOf: blockTimesOf(state), hold: (bytes: number) => request.hold(bytes) }
   const place = { out, mostBytes: MAX_PAGE_BYTES, isSpent: () => turn.isSpent, nextTurn: () => turn.nextTurn() }
@@ -90,16 +101,24 @@ async function answerDocument(request: OperationRequest, open: () => Promise<Doc
  * The answer to a failed document: clients of an indexer expect `errors`. A fault of the document is a 200, as an
  * indexer answers it; all other errors have the status and the members that they have elsewhere, too.
  */
-function errorToAnswer(error: unknown, archivalEndpoint: string | undefined): Answer {
+function errorToAnswer(
+  error: unknown,
+  ledger: LedgerSummary | undefined,
+  archivalEndpoint: string | undefined,
+): Answer {
   const contentType = CONTENT_TYPE.json
   if (error instanceof GraphqlFault) {
-    return { contentType, body: Buffer.from(`{${errorsMember(error.message, error.path, 'validation-failed')}}`) }
+    return {
+      ledger,
+      contentType,
+      body: Buffer.from(`{${errorsMember(error.message, error.path, 'validation-failed')}}`),
+    }
   }
-  const { status, body, unexpected } = errorToReply(error, archivalEndpoint)
+  const { status, headers, body, unexpected } = errorToReply(error, archivalEndpoint)
   // Faults of the service end the request, so that they are reported; so do overload and a client that left.
   if (unexpected || !isLedgerStateError(error) || isLedgerStateError(error, 'overloaded', 'client_left')) throw error
   const errors = errorsMember(error.message, '$', error.code)
-  return { status, contentType, body: Buffer.from(`{${errors},${body.slice(1)}`) }
+  return { ledger, status, headers, contentType, body: Buffer.from(`{${errors},${body.slice(1)}`) }
 }
 
 function errorsMember(message: string, path: string, code: string): string {

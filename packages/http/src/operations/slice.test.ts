@@ -4,13 +4,15 @@ import { type CommitOptions, createMemoryEngine, engineToAsync, type StateWriter
 import { createAsyncLedger, createLedger } from '@ledger-state/ledger'
 import { keptOf, ownedObject } from '@ledger-state/ledger/testing/random-slices'
 import { commitViewLedger, HELD, HOLDERS, u64 } from '@ledger-state/ledger/testing/view-ledger'
-import { encodeSliceLeftOut, SLICE_LEFT_OUT_KEY } from '@ledger-state/records'
+import { encodeSliceLeftOut, SLICE_LEFT_OUT_KEY, WHOLE_TRANSACTIONS_KEY } from '@ledger-state/records'
 import { OUTSIDE_OF_SLICE, parseSliceSpec, SliceKeeper } from '@ledger-state/slices'
 import { resourceKey } from '@ledger-state/type-tag'
 import { inject } from 'light-my-request'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openEventStream, type ServerSentEvent } from '../../testing/event-stream.ts'
 import { startFakeUpstream } from '../../testing/fake-upstream.ts'
-import { createOneItemEngine, startServerOver, stopServer } from '../../testing/one-item-server.ts'
+import { createOneItemEngine, type RunningServer, startServerOver, stopServer } from '../../testing/one-item-server.ts'
+import { createEngineChanges } from '../changes/engine-changes.js'
 import { createRequestListener } from '../server/create-request-listener.js'
 
 const ARCHIVE = 'https://archive.example/v1'
@@ -162,6 +164,42 @@ describe.each(['an engine', 'an engine whose reads are promises'])('a slice over
     const { json } = await get('/batch', batch)
     expect(JSON.stringify(json)).toContain(`${UNKNOWN} account 0xa2`)
     expect(JSON.stringify(json)).toContain('"7"')
+  })
+})
+
+describe('a stream over a slice', () => {
+  let running: RunningServer
+  beforeAll(async () => {
+    const engine = await slicedLedger()
+    const { latestVersion, latestBlock } = engine.ledger!
+    const block = { ...latestBlock, height: latestBlock.height + 1n }
+    const writes = [[WHOLE_TRANSACTIONS_KEY, new TextEncoder().encode('APTOS::')] as const]
+    await engine.commit([{ version: latestVersion + 1n, block, writes }], { chainId: engine.ledger!.chainId })
+    running = await startServerOver(engine, { changes: createEngineChanges(engine) })
+  })
+  afterAll(() => stopServer(running))
+  const open = (query: string) => openEventStream(`http://127.0.0.1:${running.port}/v1/stream?from=1&${query}`)
+
+  it('does not begin for events of any type, which the slice does not have', async () => {
+    for (let again = 0; again < 2; again++) {
+      const stream = await open('event_type=0x1::a::B')
+      expect([stream.status, JSON.parse(await stream.text())]).toMatchObject([410, { error_code: 'version_pruned' }])
+    }
+  })
+
+  it('ends, with the line that would have kept it, where its view reads outside', async () => {
+    const call = (holder: string) =>
+      JSON.stringify({ function: '0x42::main::value', type_arguments: [], arguments: [holder] })
+    const outside = await open(`view=${encodeURIComponent(call('0xa2'))}`)
+    const events: ServerSentEvent[] = []
+    for (let event = await outside.next(); event; event = await outside.next()) events.push(event)
+    expect(events.at(-1)).toMatchObject({ event: 'pruned', data: expect.stringContaining(`${UNKNOWN} account 0xa2`) })
+    const inside = await open(`view=${encodeURIComponent(call('0xa1'))}`)
+    for (let event = await inside.next(); ; event = await inside.next()) {
+      expect(event).toMatchObject({ event: 'message' })
+      if (event!.data !== '') break
+    }
+    inside.close()
   })
 })
 

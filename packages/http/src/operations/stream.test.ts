@@ -388,6 +388,15 @@ describe('a stream of a view', () => {
     await commit(20n, [key, u64(8)])
     expect(JSON.parse((await nextOf(stream))!.data)).toMatchObject({ version: '20', values: ['8'] })
   })
+
+  it('decodes its call once, as its texts may have a % of their own', async () => {
+    const engine = await viewLedger(0n, [[[resourceKey(HOLDERS[0]!, HELD), u64(5)]]])
+    const url = await serve(engine)
+    const call = JSON.stringify({ function: '0x42::main::value', type_arguments: [], arguments: ['50%'] })
+    const stream = await open(`${url}?from=1&view=${encodeURIComponent(call)}`)
+    expect(stream.status).toBe(200)
+    stream.close()
+  })
 })
 
 /** A client that keeps the entries of a stream, and forgets those that were cut off. */

@@ -1,6 +1,7 @@
 import { parseAddress } from '@ledger-state/core'
 import { versionNotFound } from '@ledger-state/engine'
 import {
+  expectAllEvents,
   firstVersionOf,
   hasWholeTransactions,
   type LedgerState,
@@ -11,6 +12,7 @@ import { accountKeyPrefix, type StructTag, tableItemKey } from '@ledger-state/ty
 import { invalidParameter, invalidRequest, operationDisabled } from '../errors.js'
 import { TRANSACTION_SCHEMA } from '../formats/transaction-formats.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
+import { queryParameter } from '../protocol/query.js'
 import {
   type Operation,
   type OperationRequest,
@@ -139,7 +141,7 @@ type OpenEntries = (host: StreamHost) => StreamEntries
  */
 function parseEntries(request: OperationRequest): (state: LedgerState) => OpenEntries {
   const { query, ledger } = request
-  const given = FILTERS.filter((name) => parameterOf(query, name, () => true))
+  const given = FILTERS.filter((name) => queryParameter(query, name) !== undefined)
   const isAccountAndType = given.length === 2 && given[0] === 'account' && given[1] === 'resource_type'
   if (given.length > 1 && !isAccountAndType) throw invalidParameter.streamFilters(given)
   const account = parameterOf(query, 'account', parseAddress)
@@ -152,7 +154,8 @@ function parseEntries(request: OperationRequest): (state: LedgerState) => OpenEn
   const resource = parameterOf(query, 'resource_type', (text) => parseStruct(request, text))
   const asset = parameterOf(query, 'asset_type', (text) => ledger.parseAsset(text))
   const event = parameterOf(query, 'event_type', (text) => ledger.parseType(text))
-  const view = parameterOf(query, 'view', (text) => text)
+  // Free text is decoded once: it may have a % of its own.
+  const view = queryParameter(query, 'view')
   if (event) return (state) => ofEvents(state, (host) => new EventEntries(host, event))
   if (view !== undefined) return ofView(request, view)
   const filter: WriteFilter = table
@@ -174,6 +177,7 @@ function parseEntries(request: OperationRequest): (state: LedgerState) => OpenEn
 
 function ofEvents(state: LedgerState, open: OpenEntries): OpenEntries {
   if (!hasWholeTransactions(state)) throw operationDisabled.eventsNotKept()
+  expectAllEvents(state)
   return open
 }
 

@@ -4,6 +4,7 @@ import { chooseFormat } from '../protocol/accept.js'
 import { expectLastSegment } from './parts/account-parts.js'
 import { ONE_TRANSACTION, ONE_TRANSACTION_PARAMETERS, oneTransaction } from './parts/one-transaction.js'
 import { parseAskedState } from './parts/request-parts.js'
+import { parseAskedProof } from './parts/state-read.js'
 import { expectKept, overWholeTransactions, parseU64Path } from './parts/transaction-parts.js'
 
 export const getTransactionByVersion = overWholeTransactions({
@@ -24,11 +25,13 @@ export const getTransactionByVersion = overWholeTransactions({
   handle(request) {
     const format = chooseFormat(request.accept, 'json')
     const version = parseU64Path('txn_version', expectLastSegment(request.params.txn_version))
+    const asked = parseAskedState(request.query)
+    const proof = parseAskedProof(request)
     request.expectOutput(format, 'Get transactions by version')
-    const state = request.pin(parseAskedState(request.query))
+    const state = request.pin(asked)
     if (version > state.version) throw transactionNotFound(version)
     const { oldestVersion } = state.transactions
     if (version < oldestVersion) throw versionPruned(version, oldestVersion)
-    return oneTransaction(request, state, format, expectKept(state, version))
+    return oneTransaction(request, state, format, proof, expectKept(state, version))
   },
 })

@@ -58,8 +58,9 @@ export const getAccountTransactionSummaries = overWholeTransactions({
     const startVersion = parseU64Query(request.query, 'start_version')
     const endVersion = parseU64Query(request.query, 'end_version')
     const limit = Math.min(parseItemLimit(request.query) ?? MOST_ITEMS, MOST_ITEMS)
+    const moment = parseAskedState(request.query)
     request.expectOutput(format, 'Get account transaction summaries')
-    const state = request.pin(parseAskedState(request.query))
+    const state = request.pin(moment)
     const summaries = transactionSummaries(state, address, { startVersion, endVersion, limit })
     return answerItems(request, state, format, summaries, FORMS)
   },

@@ -3,7 +3,6 @@ import { versionPruned } from '@ledger-state/engine'
 import type { LedgerTransaction } from '@ledger-state/ledger'
 import { invalidRequest } from '../errors.js'
 import { chooseFormat } from '../protocol/accept.js'
-import { queryParameter } from '../protocol/query.js'
 import { STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
 import { limitParameter, pageLimit } from './parts/paging.js'
 import { parseAskedState } from './parts/request-parts.js'
@@ -17,6 +16,7 @@ import {
   overWholeTransactions,
   parseItemLimit,
   parseU64Part,
+  textOfQuery,
   transactionsBetween,
 } from './parts/transaction-parts.js'
 
@@ -59,12 +59,13 @@ export const getTransactionsAuxiliaryInfo = overWholeTransactions({
   errors: STATE_ERRORS,
   handle(request) {
     const format = chooseFormat(request.accept, 'json')
-    const text = queryParameter(request.query, 'start_version')
+    const text = textOfQuery(request.query, 'start_version')
     if (text === undefined) throw invalidRequest.startVersionMissing()
     const start = parseU64Part('parameter `start_version`', text)
     const asked = parseItemLimit(request.query)
+    const moment = parseAskedState(request.query)
     request.expectOutput(format, 'Get transactions auxiliary info')
-    const state = request.pin(parseAskedState(request.query))
+    const state = request.pin(moment)
     const limit = pageLimit(asked, DEFAULT_ITEMS, MOST_ITEMS)
     expectStart(state, start)
     const { oldestVersion } = state.transactions

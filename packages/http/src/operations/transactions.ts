@@ -36,8 +36,9 @@ export const getTransactions = overWholeTransactions({
     const format = chooseFormat(request.accept, 'json')
     const start = parseU64Query(request.query, 'start')
     const asked = parseItemLimit(request.query)
+    const moment = parseAskedState(request.query)
     request.expectOutput(format, 'Get transactions')
-    const state = request.pin(parseAskedState(request.query))
+    const state = request.pin(moment)
     const limit = pageLimit(asked, DEFAULT_ITEMS, MOST_ITEMS)
     if (start !== undefined) expectStart(state, start)
     const { oldestVersion } = state.transactions

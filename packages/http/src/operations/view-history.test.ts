@@ -89,6 +89,20 @@ describe('POST /v1/view/history', () => {
     }
   })
 
+  it.each(['asc', 'desc'])('is 410 from a cursor at or below the oldest version, in the order %s', async (order) => {
+    const engine = await smallLedger()
+    const post = ask(engine)
+    await engine.prune(4n)
+    for (const start of order === 'asc' ? [0, 3, 4] : [0, 3]) {
+      for (let again = 0; again < 2; again++) {
+        const { statusCode, body } = await post(`?order=${order}&start=${start}.0`, VALUE)
+        expect([start, statusCode, JSON.parse(body).error_code]).toEqual([start, 410, 'version_pruned'])
+      }
+    }
+    const whole = ask(await smallLedger())
+    expect((await whole('?order=asc&start=0.0', VALUE)).statusCode).toBe(410)
+  })
+
   it('is the same in pages, within a range, and after a prune', async () => {
     const engine = await smallLedger()
     const post = ask(engine)

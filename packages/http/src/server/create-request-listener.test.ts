@@ -158,6 +158,20 @@ describe('answers', () => {
     expect(headers).not.toHaveProperty('x-svc-chain-id')
   })
 
+  it.each([
+    ['/v1/transactions', undefined, 503],
+    [`/v1/transactions/by_hash/${'ab'.repeat(32)}`, undefined, 503],
+    ['/v1/transactions/by_hash/zz', undefined, 400],
+    ['/v1/accounts/0x1/transactions', undefined, 503],
+    ['/v1/accounts/0x1/events/0', undefined, 503],
+    ['/v1/events/0x1::a::B', undefined, 503],
+    ['/v1/graphql', { query: '{ledger_infos{chain_id}}' }, 503],
+  ])('of %s are the same without a ledger: it may keep transactions later', async (url, body, expected) => {
+    const request = body ? { method: 'POST' as const, url, payload: body } : { url }
+    const { status, headers } = await ask(listenerOf(createMemoryEngine()), request)
+    expect([status, headers['retry-after']]).toEqual([expected, expected === 503 ? '5' : undefined])
+  })
+
   it('hide the cause of an internal error and report it, and the next request is answered', async () => {
     const engine = await tenVersions()
     let broken = true

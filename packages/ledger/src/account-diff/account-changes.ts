@@ -7,7 +7,7 @@ import {
   parseAddress,
 } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
-import { type StateView, scanFrom } from '@ledger-state/engine'
+import { type ScanOptions, type StateView, scanFrom } from '@ledger-state/engine'
 import { type GroupMember, readResourceGroup } from '@ledger-state/move-module'
 import { pairedMetadataAddress, primaryStoreAddress } from '@ledger-state/proof'
 import {
@@ -76,7 +76,7 @@ const COIN_STORE_PATH = pathOf(resourceKey(NATIVE_METADATA, parseStructTag('0x1:
  * Lists the changes of an account since version `from`, in the order of its state keys' bytes. Members of groups
  * are compared one by one. The primary stores of the chain's own asset and of `assets` come first; the primary store of
  * a coin follows its coin store. Other fungible assets leave no trace in the account. `limit` counts state keys that
- * changed; a page ends sooner if much is unchanged.
+ * changed; a page ends sooner if much is unchanged. The pages of a list must have the same `assets`.
  * @throws `version_not_found` and `version_pruned` for `from`; (the iteration) `stored_data_invalid` if a group cannot
  *   be read
  */
@@ -89,36 +89,26 @@ export function listAccountChanges(
   const { types } = state.source
   const earlier = pinState(state.source, from)
   const [before, after] = [earlier.view, state.view]
-  const prefix = accountKeyPrefix(address)
-  const first = new Map([NATIVE_METADATA, ...assets].map((asset) => [bytesToHex(asset), asset]))
+  const places = placesOf(address, assets, start, (range) =>
+    mergeScans(scanFrom(before, ...range), scanFrom(after, ...range)),
+  )
   let cursor: Uint8Array | undefined
   function* changes(): Generator<AccountChange> {
     let scanned = 0
     let changed = 0
-    function* changesOfStore(asset: Uint8Array): Generator<AccountChange> {
-      const store = { address: primaryStoreAddress(address, asset), asset }
-      const key = resourceGroupKey(store.address, OBJECT_GROUP)
-      const pair = keyAtTwoVersions(viewOfOwned(earlier, address), viewOfOwned(state, address), key)
-      if (!pair || isSame(pair)) return
-      changed++
-      yield* describeChange(before, after, types, pair, store)
-    }
-    if (!start) for (const asset of first.values()) yield* changesOfStore(asset)
-    for (const pair of mergeScans(scanFrom(before, prefix, { start }), scanFrom(after, prefix, { start }))) {
-      if (scanned >= MOST_SCANNED_KEYS || changed === limit || (changed > 0 && isFull?.())) {
-        cursor = pair.key
+    for (const place of places) {
+      if (scanned >= MOST_SCANNED_KEYS || (limit !== undefined && changed >= limit) || (changed > 0 && isFull?.())) {
+        cursor = place.cursor
         return
       }
       scanned++
-      if (!isSame(pair)) {
-        changed++
-        yield* describeChange(before, after, types, pair, undefined)
-      }
-      const coin = coinOf(pair.key)
-      const paired = coin && pairedMetadataAddress(coin)
-      if (!paired || first.has(bytesToHex(paired))) continue
-      scanned++
-      yield* changesOfStore(paired)
+      const { store } = place
+      const pair = store
+        ? keyAtTwoVersions(viewOfOwned(earlier, address), viewOfOwned(state, address), groupOf(store))
+        : place.pair
+      if (!pair || isSame(pair)) continue
+      changed++
+      yield* describeChange(before, after, types, pair, store)
     }
   }
   return {
@@ -127,6 +117,62 @@ export function listAccountChanges(
     },
     [Symbol.iterator]: changes,
   }
+}
+
+/** A place in the order of changes: a key of the account, or a primary store. A page that begins at it has the cursor. */
+type Place =
+  | { readonly cursor: Uint8Array; readonly store: ChangedStore }
+  | { readonly cursor: Uint8Array; readonly store: undefined; readonly pair: KeyAtTwoVersions }
+
+/**
+ * All places since a cursor. Cursors are state keys: that of a primary store that comes first is the key of its group;
+ * that of a coin's primary store is the key of a group of the type of the coin store, which does not exist.
+ */
+function* placesOf(
+  owner: Uint8Array,
+  assets: readonly Uint8Array[],
+  start: Uint8Array | undefined,
+  scan: (range: readonly [prefix: Uint8Array, options: ScanOptions]) => Iterable<KeyAtTwoVersions>,
+): Generator<Place> {
+  const storeOf = (asset: Uint8Array): ChangedStore => ({ address: primaryStoreAddress(owner, asset), asset })
+  const first = new Map([NATIVE_METADATA, ...assets].map((asset) => [bytesToHex(asset), storeOf(asset)]))
+  const pairedStoreOf = (coin: StructTag | undefined): ChangedStore | undefined => {
+    const paired = coin && pairedMetadataAddress(coin)
+    return paired && !first.has(bytesToHex(paired)) ? storeOf(paired) : undefined
+  }
+  const leading = [...first.values()].map((store) => ({ cursor: groupOf(store), store }))
+  const begin = start ? leading.findIndex(({ cursor }) => compareBytes(cursor, start) === 0) : 0
+  if (begin >= 0) yield* leading.slice(begin)
+  let next = begin >= 0 ? undefined : start
+  const coinStore = next && coinStoreOfCursor(next)
+  if (next && coinStore) {
+    const store = pairedStoreOf(coinOf(coinStore))
+    if (store) yield { cursor: next, store }
+    next = Uint8Array.of(...coinStore, 0)
+  }
+  for (const pair of scan([accountKeyPrefix(owner), { start: next }])) {
+    yield { cursor: pair.key, store: undefined, pair }
+    const store = pairedStoreOf(coinOf(pair.key))
+    if (store) yield { cursor: cursorAfterCoinStore(pair.key), store }
+  }
+}
+
+function groupOf({ address }: ChangedStore): Uint8Array {
+  return resourceGroupKey(address, OBJECT_GROUP)
+}
+
+function cursorAfterCoinStore(key: Uint8Array): Uint8Array {
+  const decoded = decodeStateKey(key)
+  if (decoded.kind !== 'resource') throw new Error(`${decoded.kind} is not a coin store`)
+  return resourceGroupKey(decoded.address, decoded.tag)
+}
+
+/** The key of the coin store of a cursor that `cursorAfterCoinStore` made; undefined for other cursors. */
+function coinStoreOfCursor(cursor: Uint8Array): Uint8Array | undefined {
+  const decoded = decodeStateKey(cursor)
+  if (decoded.kind !== 'resourceGroup') return undefined
+  const key = resourceKey(decoded.address, decoded.tag)
+  return coinOf(key) ? key : undefined
 }
 
 interface KeyAtTwoVersions {

@@ -1,5 +1,6 @@
 import { ByteWriter } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
+import { versionPruned } from '@ledger-state/engine'
 import { affectedAccountKey, eventTypeKey } from '@ledger-state/records'
 import { type TypeTag, writeTypeTag } from '@ledger-state/type-tag'
 import type { LedgerState } from '../state/ledger-state.js'
@@ -49,7 +50,7 @@ export interface FoundPage<T> extends Iterable<T | undefined> {
 /**
  * The transactions that wrote a module, a resource or a group at an address, or an item of the table with this handle,
  * by version.
- * @throws `version_pruned` if a slice does not have all of them
+ * @throws `version_pruned` if a slice does not have all of them, or as `foundPage`
  */
 export function affectingTransactions(
   state: LedgerState,
@@ -64,9 +65,18 @@ export function affectingTransactions(
 }
 
 /**
+ * Checks that the store has the events of all transactions. A slice has only those of its members.
+ * @throws `version_pruned`
+ */
+export function expectAllEvents({ source, version }: LedgerState): void {
+  source.sliced?.expectListed(EVERYTHING, version)
+}
+
+/**
  * The events of a type, by version; in the order `desc`, the last event of a version comes first.
  * @param filters values that fields of the events have
- * @throws `invalid_value` if the type has no such field or a value does not fit it; `version_pruned` over a slice
+ * @throws `invalid_value` if the type has no such field or a value does not fit it; `version_pruned` over a slice, or as
+ *   `foundPage`
  */
 export function eventsOfType(
   state: LedgerState,
@@ -74,8 +84,7 @@ export function eventsOfType(
   options: FoundOptions,
   filters: readonly FieldFilter[] = [],
 ): FoundPage<DecodedEvent> {
-  // A slice has events of any type only of its members.
-  state.source.sliced?.expectListed(EVERYTHING, state.version)
+  expectAllEvents(state)
   const writer = new ByteWriter()
   writeTypeTag(writer, type)
   const bytes = writer.toBytes()
@@ -109,7 +118,10 @@ function isOfType(type: TypeTag, expected: Uint8Array): boolean {
   return compareBytes(writer.toBytes(), expected) === 0
 }
 
-/** A page of the items of the versions that wrote a key. */
+/**
+ * A page of the items of the versions that wrote a key.
+ * @throws `version_pruned` if the page begins at a version whose transaction is not kept any more
+ */
 function foundPage<T>(
   state: LedgerState,
   key: Uint8Array,
@@ -117,6 +129,9 @@ function foundPage<T>(
   itemsOf: (version: bigint) => readonly T[],
   filter?: ItemFilter<T>,
 ): FoundPage<T> {
+  const { oldestVersion } = state.transactions
+  // The page before ended above versions that were pruned since.
+  if (start && start.version < oldestVersion) throw versionPruned(start.version, oldestVersion)
   let cursor: FoundCursor | undefined
   function* items(): Generator<T | undefined, void> {
     let count = 0

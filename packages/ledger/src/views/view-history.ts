@@ -169,6 +169,8 @@ class ChangesOfView implements ViewHistory {
   *#oldestFirst(): Generator<Step> {
     const { oldestVersion } = this.#ledger
     const { start } = this.#options
+    // A page that begins at a change compares it with the version before.
+    if (start !== undefined && start <= oldestVersion) throw versionPruned(start, oldestVersion)
     const writes = createWritesAbove(this.#reader, this.#last)
     const begin = start ?? this.#first
     if (this.#last < oldestVersion || this.#last < begin) return

@@ -85,11 +85,14 @@ class ElementRequest implements OperationRequest {
   }
 }
 
-/** Members of a result as JSON, in pieces of UTF-8 or text. */
-export type ResultPieces = readonly (string | Uint8Array)[]
+/** Result of an element: its status, and its members as JSON, in pieces of UTF-8 or text. */
+export interface ElementResult {
+  readonly status: number
+  readonly members: readonly (string | Uint8Array)[]
+}
 
 /**
- * Reads an element that names an operation by its path. Returns the members of its result.
+ * Reads an element that names an operation by its path.
  * @param answerBody memory for answers of many pieces: copy the result before the next element is read
  */
 export async function readOperationElement(
@@ -98,7 +101,7 @@ export async function readOperationElement(
   element: JsonObject,
   find: FindOperation,
   answerBody: AnswerBytes,
-): Promise<ResultPieces> {
+): Promise<ElementResult> {
   const target = stringMember(element, 'path', 'OperationElement')
   const body = element.get('body')
   const { route, params } = find(body === undefined ? 'GET' : 'POST', target)
@@ -107,14 +110,15 @@ export async function readOperationElement(
   expectKnownParameters(route, query)
   const bytes = body === undefined ? NO_BODY : Buffer.from(jsonValueToText(body))
   const request = new ElementRequest(batch, state, params, query, bytes, answerBody)
-  return answerToMembers(await route.handle(request))
+  return answerToResult(await route.handle(request))
 }
 
-/** Members of a result: the value in JSON, or as hex if it has no JSON form. */
-function answerToMembers({ contentType, body, cursor, isComplete }: Answer): ResultPieces {
+/** A result has the value in JSON, or as hex if it has no JSON form. GraphQL answers a failed document with its error. */
+function answerToResult({ status = 200, contentType, body, cursor, isComplete }: Answer): ElementResult {
+  if (status >= 400) return { status, members: ['"error":', body] }
   const next = cursor === undefined ? '' : `,"cursor":${JSON.stringify(cursor)}`
   const ends = `${next}${isComplete === undefined ? '' : `,"complete":${isComplete}`}`
-  if (contentType === CONTENT_TYPE.json) return ['"value":', body, ends]
+  if (contentType === CONTENT_TYPE.json) return { status, members: ['"value":', body, ends] }
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
-  return [`"bytes":"${bytesToHex(bytes)}"${ends}`]
+  return { status, members: [`"bytes":"${bytesToHex(bytes)}"${ends}`] }
 }

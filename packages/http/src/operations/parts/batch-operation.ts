@@ -5,7 +5,7 @@ import type { AnswerBytes } from '../../admission/answer-bytes.js'
 import { invalidRequest } from '../../errors.js'
 import { errorToReply } from '../../protocol/error-reply.js'
 import { CONTENT_TYPE } from '../../protocol/media-types.js'
-import type { ResultPieces } from './batch-element.js'
+import type { ElementResult } from './batch-element.js'
 import { type Answer, BODY_ERRORS, type Operation, type OperationRequest, STATE_PARAMETERS } from './operation.js'
 import { expectJsonContentType, parseAskedState, parseBatchElements } from './request-parts.js'
 import { TurnBudget } from './turn-budget.js'
@@ -14,13 +14,13 @@ export const MAX_BATCH_READS = 1_000
 /** Most bytes of all results of a batch, which it holds in memory. */
 export const MAX_BATCH_ANSWER_BYTES = 32 * 1024 * 1024
 
-/** Reads one element of a batch. Returns the members of its result. */
+/** Reads one element of a batch. Returns the members of its result, which is a 200 if it is read at once. */
 export type ReadElement = (
   request: OperationRequest,
   state: LedgerState,
   element: JsonObject,
   answerBody: AnswerBytes,
-) => string | Promise<ResultPieces>
+) => string | Promise<ElementResult>
 
 function batchResults(result: object) {
   return {
@@ -99,6 +99,9 @@ async function readBatch(
   return { ledger: state.ledger, contentType: CONTENT_TYPE.json, body: results.text(']').bytes }
 }
 
+/** A result as JSON, in pieces of UTF-8 or text. */
+type Pieces = ElementResult['members']
+
 /** Reads an element. Returns a promise only if it is read in turns, as a promise costs more than a look-up. */
 function readElement(
   request: OperationRequest,
@@ -107,15 +110,25 @@ function readElement(
   read: ReadElement,
   archivalEndpoint: string | undefined,
   answerBody: AnswerBytes,
-): ResultPieces | Promise<ResultPieces> {
-  const fail = (error: unknown): ResultPieces => [errorToResult(error, request, state, archivalEndpoint)]
+): Pieces | Promise<Pieces> {
+  const fail = (error: unknown): Pieces => [errorToResult(error, request, state, archivalEndpoint)]
   try {
-    const members = read(request, state, element, answerBody)
-    if (!(members instanceof Promise)) return [`{"status":200,${members}}`]
-    return members.then((pieces) => ['{"status":200,', ...pieces, '}']).catch(fail)
+    const reading = read(request, state, element, answerBody)
+    if (!(reading instanceof Promise)) return [`{"status":200,${reading}}`]
+    return reading
+      .then(({ status, members }) => {
+        if (status === 410) expectBatchKept(request, state)
+        return [`{"status":${status},`, ...members, '}']
+      })
+      .catch(fail)
   } catch (error) {
     return fail(error)
   }
+}
+
+/** A prune that overtakes the state of the batch ends it. An element may also name a version that was pruned before. */
+function expectBatchKept(request: OperationRequest, state: LedgerState): void {
+  request.pin({ version: state.version })
 }
 
 function errorToResult(
@@ -127,7 +140,6 @@ function errorToResult(
   const { status, body, unexpected } = errorToReply(error, archivalEndpoint)
   // Faults of the service end the request, so that they are reported; so do overload and a client that left.
   if (unexpected || isLedgerStateError(error, 'overloaded', 'client_left')) throw error
-  // A prune that overtakes the state of the batch ends it. An element may also name a version that was pruned before.
-  if (status === 410) request.pin({ version: state.version })
+  if (status === 410) expectBatchKept(request, state)
   return `{"status":${status},"error":${body}}`
 }

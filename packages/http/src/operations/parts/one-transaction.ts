@@ -36,9 +36,9 @@ export function oneTransaction(
   request: OperationRequest,
   { ledger }: LedgerState,
   format: OutputFormat,
+  asked: ReturnType<typeof parseAskedProof>,
   transaction: LedgerTransaction,
 ): Answer | Promise<Answer> {
-  const asked = parseAskedProof(request)
   const proof = asked && expectProof(transaction.version, transaction.prove())
   const body = format === 'json' ? Buffer.from(transaction.toJson()) : Buffer.concat([COMMITTED, transaction.toBcs()])
   request.hold(body.length)
@@ -50,12 +50,14 @@ export function oneTransaction(
 export function transactionWithHash(request: OperationRequest): Answer | Promise<Answer> {
   const format = chooseFormat(request.accept, 'json')
   const hash = parseHash(expectLastSegment(request.params.txn_hash))
+  const asked = parseAskedState(request.query)
+  const proof = parseAskedProof(request)
   request.expectOutput(format, 'Get transactions by hash')
-  const state = request.pin(parseAskedState(request.query))
+  const state = request.pin(asked)
   const transaction = findTransaction(state, hash)
   if (!transaction) {
     const text = bytesToHex(hash)
     throw state.source.sliced ? transactionNotKept.hashNotInSlice(text) : transactionHashUnknown(text)
   }
-  return oneTransaction(request, state, format, transaction)
+  return oneTransaction(request, state, format, proof, transaction)
 }

@@ -145,7 +145,7 @@ export interface Answer {
    */
   readonly chainState?: readonly string[]
   /** The state that the chain-state headers describe; undefined for the latest. */
-  readonly ledger?: LedgerSummary
+  readonly ledger?: LedgerSummary | undefined
   readonly contentType: string
   /** Names and values of further headers, alternating. */
   readonly headers?: readonly string[]

@@ -74,7 +74,8 @@ export function parseItemLimit(query: string): number | undefined {
   return Number(limit)
 }
 
-function textOfQuery(query: string, name: string): string | undefined {
+/** The text of a query parameter; undefined if the query has none. */
+export function textOfQuery(query: string, name: string): string | undefined {
   const text = queryParameter(query, name)
   // The reference decodes twice, and clients may rely on it.
   return text === undefined ? undefined : decodePercent(text)
@@ -99,23 +100,24 @@ export function expectStart(state: LedgerState, start: bigint): void {
 
 /**
  * An operation that is only served if the store keeps whole transactions.
- * @throws (when it is asked) `operation_not_served`
+ * @throws (when it is asked) `operation_not_served`, `no_ledger`
  */
 export function overWholeTransactions(operation: Operation): Operation {
   return {
     ...operation,
     handle(request) {
-      if (!keepsWhole(request)) throw operationNotServed(operation.method, operation.path, unservedReason(operation))
+      if (!mayKeepWhole(request)) throw operationNotServed(operation.method, operation.path, unservedReason(operation))
       return operation.handle(request)
     },
   }
 }
 
-function keepsWhole({ ledger }: OperationRequest): boolean {
+/** Whether a store keeps whole transactions. One that is still empty may: its operations say at their place that it is. */
+function mayKeepWhole({ ledger }: OperationRequest): boolean {
   try {
     return hasWholeTransactions(ledger.at())
   } catch (error) {
-    if (isLedgerStateError(error, 'no_ledger')) return false
+    if (isLedgerStateError(error, 'no_ledger')) return true
     throw error
   }
 }

@@ -1,4 +1,4 @@
-import { isLedgerStateError } from '@ledger-state/core'
+import { isLedgerStateError, type LedgerStateError } from '@ledger-state/core'
 import { branchOf, versionTruncated } from '@ledger-state/engine'
 import { overloaded } from '../../errors.js'
 import { errorToJson } from '../../formats/history-formats.js'
@@ -209,22 +209,31 @@ class LiveStream {
 
   #fault(error: unknown): string | undefined {
     if (isLedgerStateError(error, 'version_truncated', 'version_not_found')) return undefined
-    if (isLedgerStateError(error, 'version_pruned')) return this.#pruned()
+    if (isLedgerStateError(error, 'version_pruned')) return this.#pruned(error)
     if (isLedgerStateError(error, 'client_left')) return this.#end(undefined)
     if (isLedgerStateError(error, 'overloaded')) return this.#end(this.reconnect('the service is overloaded'))
     this.#host.onFault(error)
     return this.#end(this.reconnect('the stream failed'))
   }
 
-  /** The end of a stream whose next version is pruned. If that was another version, the stream reads on. */
-  #pruned(): string | undefined {
+  /**
+   * The end of a stream whose next version is pruned, or reads outside of the slice that the store keeps. Otherwise the
+   * stream reads on: another version was pruned.
+   */
+  #pruned(why: LedgerStateError): string | undefined {
+    const state = this.#host.ledger.at()
     try {
-      moveToLedger(this.#position, this.#host.ledger.at().ledger)
-      return undefined
+      moveToLedger(this.#position, state.ledger)
+      if (state.source.sliced === undefined) return undefined
+      return this.#end(this.#prunedEvent(why))
     } catch (error) {
       if (!isLedgerStateError(error, 'version_pruned')) return undefined
-      return this.#end(`event: pruned\n${this.#id()}\ndata: ${errorToJson(error)}\n\n`)
+      return this.#end(this.#prunedEvent(error))
     }
+  }
+
+  #prunedEvent(why: LedgerStateError): string {
+    return `event: pruned\n${this.#id()}\ndata: ${errorToJson(why)}\n\n`
   }
 
   #end(text: string | undefined): string | undefined {
