@@ -100,3 +100,21 @@ it('a stream that ends while a read waits for a place takes none', async () => {
   expect(await Promise.all(lateReads)).toEqual([[], []])
   expect([source.opened, source.openCursors]).toEqual([4, 0])
 })
+
+it('streams that read on without a pause give their places to others in turn', async () => {
+  const changes = new SharedChanges(createEngineChanges(await longLedger()), 0)
+  const reads = Array.from({ length: 10 }, () => 0)
+  let isOver = false
+  const readOn = async (at: number): Promise<void> => {
+    const reader = changes.open()
+    while (!isOver) {
+      expect(await reader.read(1n, LATEST, 0)).not.toEqual([])
+      reads[at]!++
+      isOver = reads.every((count) => count >= 3)
+      await turns(1)
+    }
+    reader.close()
+  }
+  await Promise.all(reads.map((_, at) => readOn(at)))
+  expect(Math.min(...reads)).toBeGreaterThanOrEqual(3)
+})

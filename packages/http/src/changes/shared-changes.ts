@@ -7,7 +7,7 @@ const MOST_KEPT_BYTES = 8 << 20
 const NEAR_VERSIONS = 2_000n
 /** Streams that read older versions at the same time. Each may cost passes over the store. */
 const CATCH_UP_PLACES = 4
-/** A stream without a read for this time gives its place to another one. */
+/** A stream gives its place to another one after this time, or without a read for this time. */
 const PLACE_MS = 5_000
 
 interface KeptPage extends ChangePage {
@@ -34,11 +34,12 @@ export class SharedChanges {
   #cursor: ChangeCursor | undefined
   #reading: Promise<void> | undefined
   #readers = 0
-  readonly #places: (() => void)[] = []
-  #taken = 0
+  readonly #places: Places
 
-  constructor(source: ChangeSource) {
+  /** @param placeMs as `PLACE_MS` */
+  constructor(source: ChangeSource, placeMs = PLACE_MS) {
     this.#source = source
+    this.#places = new Places(placeMs)
   }
 
   /** Opens a reader for one stream. */
@@ -59,7 +60,7 @@ export class SharedChanges {
         own?.close()
         return page?.branch === branch ? page.versions : []
       }
-      own ??= new OwnCursor(this.#source, this)
+      own ??= new OwnCursor(this.#source, this.#places)
       const older = await own.read(first, last)
       return older.branch === branch ? older.versions : []
     }
@@ -127,15 +128,29 @@ export class SharedChanges {
     this.#kept = []
     this.#bytes = 0
   }
+}
 
-  /** Takes a place of a stream that is behind, in order of arrival. */
-  async takePlace(): Promise<void> {
-    if (this.#taken >= CATCH_UP_PLACES) await new Promise<void>((resolve) => this.#places.push(resolve))
+/** Places of streams that are behind, given in the order of arrival. */
+class Places {
+  readonly milliseconds: number
+  readonly #waiting: (() => void)[] = []
+  #taken = 0
+
+  constructor(milliseconds: number) {
+    this.milliseconds = milliseconds
+  }
+
+  get areWaitedFor(): boolean {
+    return this.#waiting.length > 0
+  }
+
+  async take(): Promise<void> {
+    if (this.#taken >= CATCH_UP_PLACES) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     else this.#taken++
   }
 
-  leavePlace(): void {
-    const next = this.#places.shift()
+  leave(): void {
+    const next = this.#waiting.shift()
     if (next) next()
     else this.#taken--
   }
@@ -149,35 +164,42 @@ export function bytesOf({ writes }: VersionWrites): number {
   return writes.reduce((sum, [key, value]) => sum + RECORD_BYTES + key.length + (value?.length ?? 0), RECORD_BYTES)
 }
 
-/** The cursor of a stream that is behind. It gives up its place while the stream does not read. */
+/**
+ * The cursor of a stream that is behind. It gives up its place while the stream does not read, and after a while if
+ * others wait: otherwise the streams of one client could keep all places for as long as they read.
+ */
 class OwnCursor {
   readonly #source: ChangeSource
-  readonly #places: Pick<SharedChanges, 'takePlace' | 'leavePlace'>
+  readonly #places: Places
+  #takenAt = 0
   #cursor: ChangeCursor | undefined
   #timer: NodeJS.Timeout | undefined
   #isClosed = false
 
-  constructor(source: ChangeSource, places: Pick<SharedChanges, 'takePlace' | 'leavePlace'>) {
+  constructor(source: ChangeSource, places: Places) {
     this.#source = source
     this.#places = places
   }
 
   async read(first: bigint, last: bigint): Promise<ChangePage> {
     clearTimeout(this.#timer)
+    const { areWaitedFor, milliseconds } = this.#places
+    if (areWaitedFor && performance.now() - this.#takenAt >= milliseconds) this.close()
     this.#isClosed = false
     if (!this.#cursor) {
-      await this.#places.takePlace()
+      await this.#places.take()
       if (this.#isClosed) {
-        this.#places.leavePlace()
+        this.#places.leave()
         return { versions: [], branch: 0 }
       }
+      this.#takenAt = performance.now()
       this.#cursor = this.#source.open()
     }
     try {
       return await this.#cursor.read(first, last)
     } finally {
       if (this.#isClosed) this.close()
-      else this.#timer = setTimeout(() => this.close(), PLACE_MS).unref()
+      else this.#timer = setTimeout(() => this.close(), milliseconds).unref()
     }
   }
 
@@ -188,6 +210,6 @@ class OwnCursor {
     if (!cursor) return
     this.#cursor = undefined
     cursor.close()
-    this.#places.leavePlace()
+    this.#places.leave()
   }
 }
