@@ -150,6 +150,8 @@ describe('check --all-roots', () => {
       await engine.close()
       refuse(says, '--all-roots', '--data-dir', name, '--proofs-budget', '40')
     }
+    const checks = ['--all-roots', '--state-root', '--holdings']
+    for (const left of checks) refuse('one check at a time', ...checks.filter((one) => one !== left), ...store)
     refuse('--proofs-budget is for proofs', '--proofs-budget', '40', ...store)
     // Two audits never use a folder at once.
     const release = lockAudit(bed.at('store/audit'))

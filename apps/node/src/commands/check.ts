@@ -99,6 +99,8 @@ which the value is wrong, and the keys that may have it. docs/trust.md describes
   async run(input) {
     const place = storePlace(input, 'check')
     const version = input.get(versionOption)
+    const asked = [allRootsOption, stateRootOption, holdingsOption].filter((option) => input.get(option))
+    if (asked.length > 1) throw usageError(`one check at a time: --${asked.map(({ name }) => name).join(' or --')}`)
     if (input.get(allRootsOption)) {
       await checkAllRoots(place, input)
       return

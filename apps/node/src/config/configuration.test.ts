@@ -189,6 +189,20 @@ describe('a command line', () => {
   })
 })
 
+it('texts with zeros before a number are printed as they are read, as a file that can be read again', () => {
+  const path = file({})
+  const given = readConfiguration(path, {
+    LEDGER_STATE_DATA_DIR: '007',
+    LEDGER_STATE_HASH_SALT: '0123',
+    LEDGER_STATE_READERS: '02',
+    LEDGER_STATE_CREATE: '1',
+  })
+  const effective = effectiveConfiguration(given)
+  expect(effective).toMatchObject({ 'data-dir': '007', 'hash-salt': '0123', create: true })
+  const again = readConfiguration(file(effective), {})
+  expect(effectiveConfiguration(again)).toEqual(effective)
+})
+
 it('every limit of a reader is a setting', () => {
   const limits = { bodyLimitBytes: 2_000, maxConnections: 3, maxRequestsInFlight: 4, maxUploads: 5 }
   const input = parse(

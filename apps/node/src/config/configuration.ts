@@ -85,13 +85,14 @@ export function effectiveConfiguration(given: Configuration): Record<string, str
     const text = given.get(setting)?.text ?? setting.fallback
     if (text === undefined || setting.isSecret) continue
     const parsed = setting.parse(text)
-    effective[setting.name] = typeof parsed === 'boolean' || isNumberText(text) ? JSON.parse(text) : text
+    effective[setting.name] = typeof parsed === 'boolean' ? parsed : isNumberText(text) ? Number(text) : text
   }
   return effective
 }
 
+/** Whether a text is a whole number as JSON writes it: without zeros before it. */
 function isNumberText(text: string): boolean {
-  return /^\d+$/.test(text) && Number.isSafeInteger(Number(text))
+  return /^(0|[1-9]\d*)$/.test(text) && Number.isSafeInteger(Number(text))
 }
 
 /** JSON Schema of a configuration file, for editors. */

@@ -22,14 +22,19 @@ export function withstandSignalsAndOutputs(): void {
 
 /**
  * Signal that is aborted when the supervisor orders this process to stop, or has ended. SIGINT is ignored: a terminal
- * sends it to all processes, and the supervisor decides when each stops.
+ * sends it to all processes, and the supervisor decides when each stops. If the supervisor ends after its order, so does
+ * this process, at once.
  */
 export function stopOrder(): AbortSignal {
   withstandSignalsAndOutputs()
   const controller = new AbortController()
   process.on('SIGINT', () => {})
   process.on('SIGTERM', () => controller.abort())
-  process.on('disconnect', () => controller.abort())
+  // The supervisor has ended. If it had ordered the stop, it got a second signal: everything ends at once.
+  process.on('disconnect', () => {
+    if (controller.signal.aborted) process.exit()
+    controller.abort()
+  })
   return controller.signal
 }
 

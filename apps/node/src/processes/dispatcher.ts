@@ -3,7 +3,7 @@ import { connectionLimit } from './descriptor-limit.js'
 import type { ConnectionOffer, ReaderReply } from './messages.js'
 import { WaitingConnections } from './waiting-connections.js'
 
-/** Time after which a connection that no reader has taken is closed. */
+/** Least time after which a connection that no reader has taken is closed. */
 export const PATIENCE_MS = 10_000
 export const MOST_PENDING = 8_192
 /** Time within which a reader must take an offered connection. After twice that time, another reader gets it. */
@@ -51,11 +51,14 @@ export class Dispatcher {
   /** Readers that let an offer expire and have not replied since, and readers that are stopping. */
   readonly #stalled = new Set<Taker>()
   readonly #mostPending = Math.min(MOST_PENDING, connectionLimit())
+  readonly #patienceMs: number
   #lastOffer = 0
   #turn = 0
 
-  constructor(takers: readonly Taker[]) {
+  /** @param patienceMs time for which a connection waits for a reader */
+  constructor(takers: readonly Taker[], patienceMs = PATIENCE_MS) {
     this.#takers = takers
+    this.#patienceMs = patienceMs
   }
 
   dispatch(connection: Socket): void {
@@ -65,7 +68,7 @@ export class Dispatcher {
     this.#waiting.add(pending)
     if (this.#pending.size > this.#mostPending) this.#refuse(this.#waiting.newestOfTheMost()!)
     if (!this.#pending.has(pending)) return
-    const patience = setTimeout(() => this.#refuse(pending), PATIENCE_MS)
+    const patience = setTimeout(() => this.#refuse(pending), this.#patienceMs)
     connection.once('close', () => {
       clearTimeout(patience)
       this.#drop(pending)

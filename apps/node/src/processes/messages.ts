@@ -25,6 +25,7 @@ export interface ReaderReply {
    * `late`: the offer had expired. `full`: the reader has no room. `stopping`: the reader takes no more connections.
    */
   readonly type: 'taken' | 'late' | 'full' | 'stopping'
+  /** Number of the offer; 0 if the reader says that it stops before it is offered anything. */
   readonly offer: number
 }
 

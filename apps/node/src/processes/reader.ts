@@ -74,10 +74,11 @@ async function runReader(settings: NamedSettings, stop: AbortSignal): Promise<vo
   }
   const stopReports = startReports(metrics.registry, currentLedger, () => store.fault)
   await aborted(stop)
-  stopReports()
+  tellSupervisor({ type: 'stopping', offer: 0 })
   await connections.firstRequests()
   server.close()
   await connections.drained(server, settings.stopTimeoutMs)
+  stopReports()
   await store.close()
 }
 

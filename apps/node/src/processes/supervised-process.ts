@@ -56,6 +56,10 @@ export class SupervisedProcess {
   readonly name: string
   state: ProcessState = 'waiting'
   restarts = 0
+  /** Time of its last message, in milliseconds of `performance.now`. */
+  heardAt = 0
+  /** Whether it said that it stops: it takes no more connections. */
+  isStopping = false
   /** Ledger in its last report. */
   ledger: LedgerSummary | undefined
   /** Fault of its store in its last report. */
@@ -87,7 +91,7 @@ export class SupervisedProcess {
   }
 
   get isUp(): boolean {
-    return this.state === 'up'
+    return this.state === 'up' && !this.isStopping
   }
 
   /** Offers a connection. This process keeps its own descriptor of it. */
@@ -120,8 +124,9 @@ export class SupervisedProcess {
   #start(): void {
     const { name, module, settings, log, nodeOptions, environment, adviceOnMemoryFault } = this.#plan
     this.state = 'starting'
+    this.isStopping = false
     const began = performance.now()
-    let heardAt = began
+    this.heardAt = began
     let lastWords: Extract<ProcessMessage, { type: 'failed' }> | undefined
     let child: ChildProcess
     try {
@@ -141,7 +146,8 @@ export class SupervisedProcess {
     // The process is restarted if it is killed; without the supervisor, all processes end.
     if (child.pid !== undefined) makeMemoryVictim(child.pid)
     child.on('message', (message: ProcessMessage) => {
-      heardAt = performance.now()
+      this.heardAt = performance.now()
+      if (message.type === 'stopping') this.isStopping = true
       if (message.type === 'failed') lastWords = message
       else if (message.type === 'report') this.#heed(message)
       else this.#plan.onReply?.(message)
@@ -150,9 +156,9 @@ export class SupervisedProcess {
     const silence = setInterval(() => {
       const now = performance.now()
       // After a pause, this process has yet to read the reports that came meanwhile.
-      if (now - checkedAt > 2 * SILENCE_CHECK_MS) heardAt = now
+      if (now - checkedAt > 2 * SILENCE_CHECK_MS) this.heardAt = now
       checkedAt = now
-      if (now - heardAt < SILENCE_MS) return
+      if (now - this.heardAt < SILENCE_MS) return
       log.error(`${name} has not reported for ${SILENCE_MS / 1_000} s and is killed`)
       child.kill('SIGKILL')
     }, SILENCE_CHECK_MS)

@@ -19,7 +19,7 @@ import { nameOfPlace } from '../stores/store-place.js'
 import { formatDuration } from '../terminal/amounts.js'
 import { openAcceptor } from './acceptor.js'
 import { openAdminServer } from './admin-server.js'
-import { Dispatcher } from './dispatcher.js'
+import { Dispatcher, PATIENCE_MS } from './dispatcher.js'
 import { addressUrl } from './listen.js'
 import { changedSettings, type NodeSettings } from './node-settings.js'
 import { servingLine } from './serving-line.js'
@@ -52,6 +52,8 @@ const READER_NODE_OPTIONS = [
  */
 const READER_ENVIRONMENT = { MALLOC_MMAP_THRESHOLD_: '131072' }
 const LONGEST_READER_PAUSE_MS = 2_000
+/** Time in which a reader that has drained is up again; connections wait for it if it is the only one. */
+const RESTART_MS = 6_000
 const LONGEST_WRITER_PAUSE_MS = 30_000
 
 /**
@@ -121,7 +123,7 @@ class Node {
   readonly #log: ProcessLogger
   readonly #registry = new Registry()
   readonly #readers: SupervisedProcess[] = []
-  readonly #dispatcher = new Dispatcher(this.#readers)
+  readonly #dispatcher: Dispatcher
   #writer: SupervisedProcess | undefined
   #feedServer: SupervisedProcess | undefined
   #audit: SupervisedProcess | undefined
@@ -137,6 +139,7 @@ class Node {
   constructor(settings: NodeSettings, log: ProcessLogger) {
     this.#settings = settings
     this.#log = log
+    this.#dispatcher = new Dispatcher(this.#readers, Math.max(PATIENCE_MS, settings.stopTimeoutMs + RESTART_MS))
     this.#registerMetrics()
   }
 
@@ -327,8 +330,9 @@ class Node {
     return this.#writer?.state === 'given-up'
   }
 
+  /** The ledger of the reader that was heard last: one that hangs does not see new versions. */
   get #ledger(): LedgerSummary | undefined {
-    return this.#readers.find(({ state }) => state === 'up')?.ledger
+    return this.#readers.filter(({ isUp }) => isUp).sort((a, b) => b.heardAt - a.heardAt)[0]?.ledger
   }
 
   /** Age of the newest block that is served. */
@@ -354,7 +358,7 @@ class Node {
   #whyNotReady(): string | undefined {
     const [lag, { maxLagMs }] = [this.#lagSeconds, this.#settings]
     if (this.#stopping) return 'the node is stopping'
-    const up = this.#readers.filter(({ state }) => state === 'up')
+    const up = this.#readers.filter(({ isUp }) => isUp)
     const fault = up.find(({ storeFault }) => storeFault)?.storeFault
     if (fault !== undefined && up.every(({ storeFault }) => storeFault)) return fault
     if (lag === undefined) return 'no reader is up, or the store is empty'

@@ -4,10 +4,11 @@ import { isLedgerStateError } from '@ledger-state/core'
 import type { HttpAnswer } from '@ledger-state/core/requests'
 import type { HeldRequests } from '../admission/held-requests.js'
 import { Refusal } from '../admission/refusal.js'
-import { bodyTooLarge, clientLeft, upstreamAnswered, upstreamFailed } from '../errors.js'
+import { bodyTooLarge, clientLeft, upstreamAnswered, upstreamFailed, versionNotReached } from '../errors.js'
 import type { Answer, OperationRequest } from '../operations/parts/operation.js'
 import { CLIENT_LEFT } from '../protocol/error-reply.js'
 import { isJsonContentType } from '../protocol/media-types.js'
+import { queryParameter } from '../protocol/query.js'
 import { type BoundedBody, readBoundedBody } from './bounded-body.js'
 import type { ForwardKind, ForwardLimits, ForwardOptions } from './forward-options.js'
 import { ForwardSlots } from './forward-slots.js'
@@ -46,6 +47,8 @@ const UNKNOWN_TYPE = 'application/octet-stream'
 export interface ForwardableRequest extends OperationRequest {
   /** The `Via` header, which names the services that have forwarded the request. */
   readonly via: string | undefined
+  /** The version that the client has seen, as it says; undefined if it does not. */
+  readonly seenVersion: bigint | undefined
   readonly response: ServerResponse
   /** Signal that is aborted when the response is over, whether it went out whole or the client left. */
   readonly gone: AbortSignal
@@ -173,7 +176,10 @@ export class Forwarder {
       const response = await upstream.ask(url, { ...init, silenceMs: limits.forwardTimeoutMs })
       const state = upstream.readState(response)
       const contentType = typeOfAnswer(response)
-      if (forwardable.readsState) expectStateAnswer(response, contentType, state)
+      if (forwardable.readsState) {
+        expectStateAnswer(response, contentType, state)
+        expectSeen(request, response, state)
+      }
       const body = await readBoundedBody(response, limits.forwardAnswerLimitBytes, (bytes) => course.count(bytes))
       if (!body.rest) course.end(response.status)
       if (isOk(response.status)) await this.#haveVersion(request, forwardable, contentType, body, state)
@@ -287,6 +293,16 @@ function expectStateAnswer({ status }: HttpAnswer, contentType: string, state: U
   if (!ok && !(STATE_ERROR_STATUSES.includes(status) && isJsonContentType(contentType))) {
     throw upstreamAnswered(status)
   }
+}
+
+/**
+ * Checks that an upstream's answer about its newest state is not older than the version that the client has seen.
+ * @throws `version_not_reached`
+ */
+function expectSeen({ query, seenVersion }: ForwardableRequest, { status }: HttpAnswer, state: UpstreamState): void {
+  if (seenVersion === undefined || !isOk(status) || queryParameter(query, 'ledger_version') !== undefined) return
+  const { ledgerVersion } = state
+  if (ledgerVersion === undefined || ledgerVersion < seenVersion) throw versionNotReached(seenVersion, ledgerVersion)
 }
 
 function requestInit(

@@ -24,7 +24,10 @@ export function toCondition(shape: Shape<unknown>, where: Where, path: string): 
     spend(1)
     if (value === null || value === undefined) throw new GraphqlFault(`unexpected null value for "${name}"`, path)
     if (name === '_and' || name === '_or') {
-      const parts = (value as readonly Where[]).map((part) => all(of, part))
+      const parts = (value as readonly Where[]).map((part) => {
+        spend(1)
+        return all(of, part)
+      })
       return [{ kind: name === '_and' ? 'all' : 'any', of: parts }]
     }
     if (name === '_not') return [{ kind: 'not', of: all(of, value as Where) }]

@@ -11,6 +11,9 @@ export const DIRECTIONS = [
 ] as const
 type Direction = (typeof DIRECTIONS)[number]
 
+/** Memory of a value in the list of a row. */
+const BYTES_OF_VALUE = 8
+
 /** A column by which rows are sorted. */
 export interface SortKey {
   readonly column: Column<unknown>
@@ -18,14 +21,21 @@ export interface SortKey {
   readonly hasNullsFirst: boolean
 }
 
-/** Reads `order_by`, as the coercion of the schema has it. */
+/**
+ * Reads `order_by`, as the coercion of the schema has it. A column counts once: where it is named again, its values are
+ * the same.
+ */
 export function toSortKeys(
   { columns }: Shape<unknown>,
   orderBy: readonly Readonly<Record<string, Direction | null | undefined>>[],
 ): SortKey[] {
-  return orderBy.flatMap((one) =>
-    Object.entries(one).flatMap(([name, direction]) => (direction ? [toSortKey(columns[name]!, direction)] : [])),
-  )
+  const keys = new Map<string, SortKey>()
+  for (const one of orderBy) {
+    for (const [name, direction] of Object.entries(one)) {
+      if (direction && !keys.has(name)) keys.set(name, toSortKey(columns[name]!, direction))
+    }
+  }
+  return [...keys.values()]
 }
 
 function toSortKey(column: Column<unknown>, direction: Direction): SortKey {
@@ -57,7 +67,7 @@ export class RowSorter {
   add(row: unknown): void {
     const values = this.#keys.map(({ column }) => column.read(row, this.#source))
     const textBytes = values.reduce((sum: number, value) => sum + (typeof value === 'string' ? 2 * value.length : 0), 0)
-    this.#source.hold(BYTES_OF_ROW + textBytes + this.#table.sizeOf(row))
+    this.#source.hold(BYTES_OF_ROW + BYTES_OF_VALUE * values.length + textBytes + this.#table.sizeOf(row))
     this.#rows.push({ row, values })
   }
 

@@ -75,6 +75,23 @@ const balances = (args: string, fields = 'storage_id amount'): string =>
 const OF_ALICE = `where: {owner_address: {_eq: "0xa11ce"}}`
 
 describe('POST /v1/graphql', () => {
+  it('sorts by a column once, however often a variable names it', async () => {
+    const engine = createMemoryEngine()
+    await engine.commit([...assetLedger()], { chainId: 4n })
+    const ask = asking(createLedger(engine), { maxAnswerBytes: 1 << 20 })
+    const query = `query q($order: [current_fungible_asset_balances_order_by!]) {
+      current_fungible_asset_balances(where: {owner_address: {_eq: "${ALICE}"}}, order_by: $order) { storage_id }
+    }`
+    const order = [{ owner_address: 'asc' }, { storage_id: 'desc' }]
+    const [once, often] = [
+      await ask(query, { order }),
+      await ask(query, { order: [...Array.from({ length: 3_000 }, () => order[0]), order[1], { storage_id: 'asc' }] }),
+    ]
+    expect(once.status).toBe(200)
+    expect(once.data).toBeDefined()
+    expect(often).toEqual(once)
+  })
+
   it('has the status of its error as an element of a batch, as it has alone', async () => {
     const listener = createRequestListener({ ledger: createLedger(await prunedEngine()) })
     const query = '{ledger_infos{chain_id}}'
@@ -431,6 +448,9 @@ describe('POST /v1/graphql refuses', () => {
     const where = { owner_address: { _in: Array.from({ length: 200 }, (_, at) => `0x${at.toString(16)}`) } }
     const query = 'query q($where: current_objects_bool_exp) { current_objects(where: $where) { owner_address } }'
     expect(await faultOf(ask(query, { where }))).toMatch(/at most 100 conditions/)
+    // Parts without a condition take time, too.
+    const empty = { _or: Array.from({ length: 8_000 }, () => ({})) }
+    expect(await faultOf(ask(query, { where: empty }))).toMatch(/at most 100 conditions/)
     let nested: object = {}
     for (let level = 0; level < 60; level++) nested = { _and: [nested] }
     expect(await faultOf(ask(query, { where: nested }))).toMatch(/levels/)

@@ -211,6 +211,17 @@ it('a slice asks an upstream for excluded data, and for nothing else', async () 
     expect(await (await fetch(url('0xa2'))).text()).toBe('{"answered":true}')
     expect(await (await fetch(url('0xa1'))).json()).toEqual({ type: '0x42::main::R', data: { value: '7' } })
     expect(upstream.requests).toHaveLength(1)
+    // The client has seen a version that the upstream does not have, so its answer is too old.
+    const seen = { headers: { 'x-svc-min-ledger-version': '3' } }
+    expect((await fetch(url('0xa2'), seen)).status).toBe(200)
+    upstream.version = 2
+    for (let again = 0; again < 2; again++) {
+      const late = await fetch(url('0xa2'), seen)
+      expect([late.status, late.headers.get('retry-after')]).toEqual([503, expect.any(String)])
+      expect(await late.json()).toMatchObject({ message: expect.stringContaining('version 3 is not served here yet') })
+    }
+    expect((await fetch(url('0xa2'))).status).toBe(200)
+    expect((await fetch(`${url('0xa2')}?ledger_version=2`, seen)).status).toBe(200)
   } finally {
     await stopServer(running)
     await upstream.close()

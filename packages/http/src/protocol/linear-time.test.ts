@@ -5,8 +5,10 @@ import { isSlowRun } from '@ledger-state/testing/slow-run'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { countSteps } from '../../testing/count-steps.ts'
+import { getLedgerInfo } from '../operations/ledger-info.js'
 import { parseModuleName } from '../operations/parts/account-parts.js'
 import { parseHistoryQuery } from '../operations/parts/history-page.js'
+import { expectKnownParameters } from '../operations/parts/known-parameters.js'
 import { parseLimit, parseStateKeyStart } from '../operations/parts/paging.js'
 import { expectJsonContentType, parseAddressParameter, parseAskedState } from '../operations/parts/request-parts.js'
 import { createRouter } from '../server/router.js'
@@ -29,6 +31,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'If-None-Match': (text) => matchesEtag(text, '"5-json"'),
   'Content-Type': (text) => expectJsonContentType(text),
   'a query parameter': (text) => queryParameter(text, 'ledger_version'),
+  'the names of all query parameters': (text) => expectKnownParameters(getLedgerInfo, text),
   'a limit': (text) => parseLimit(`limit=${text}`),
   'a cursor': (text) => parseStateKeyStart(`start=${text}`),
   'the range of a history': (text) => parseHistoryQuery(`from=${text}&to=${text}&order=${text}`),

@@ -59,6 +59,9 @@ async function sendCompressed(
   const memory = exchange.running?.memory
   const compressing = compress(typeof body === 'string' ? Buffer.from(body) : body, encoding)
   const compressed = await (memory ? memory.whileRead(compressing) : compressing)
+  // Only the compressed bytes wait for the client.
+  memory?.release()
+  memory?.free()
   write(exchange, status, [...headers, 'content-encoding', encoding], compressed)
 }
 
@@ -246,6 +249,7 @@ function memoryOf(body: Uint8Array): number {
 /** Counts a large answer until it is read. Returns false if it would take too much memory. */
 function isHeld(exchange: Exchange, body: string | Uint8Array): boolean {
   const memory = exchange.running?.memory
+  if (memory && typeof body !== 'string') memory.freeOthers(body)
   memory?.release()
   if (!isRoomFor(exchange, typeof body === 'string' ? body.length : memoryOf(body))) return false
   if (memory) exchange.response.on('close', () => memory.free())

@@ -111,6 +111,8 @@ export class Exchange implements ForwardableRequest {
   readonly awaitsContinue: boolean
   /** Time at which its headers were in, in milliseconds of `performance.now`. */
   readonly arrivedAt = performance.now()
+  /** The version that the client has seen, as it says; undefined if it does not. */
+  seenVersion: bigint | undefined
   #readyAt = this.arrivedAt
   #state: OwnState = QUEUED
   #gone: AbortSignal | undefined

@@ -130,6 +130,7 @@ export class RequestService {
   #awaitVersion(exchange: Exchange, found: FoundRoute): Promise<void> | undefined {
     const { held } = this.context.admission
     const seen = found.route.answersUnderLoad ? undefined : this.#minVersionOf(exchange)
+    exchange.seenVersion = seen
     if (seen !== undefined && !held.isServed(seen)) return held.untilServed(exchange.response, seen)
     const forwarder = this.#forwarder
     const named = forwarder && newestNamedBy(found, exchange.query)

@@ -18,11 +18,11 @@ export function expectKnownParameters({ parameters = [] }: Route, query: string)
   for (let start = 0; start < query.length; ) {
     const nextAt = query.indexOf('&', start)
     const end = nextAt < 0 ? query.length : nextAt
-    const equalsAt = query.indexOf('=', start)
-    const nameEnd = equalsAt < 0 || equalsAt > end ? end : equalsAt
-    const name = percentDecoded(query.slice(start, nameEnd))
-    const value = query.slice(nameEnd + 1, end)
+    const pair = query.slice(start, end)
     start = end + 1
+    const equalsAt = pair.indexOf('=')
+    const name = percentDecoded(equalsAt < 0 ? pair : pair.slice(0, equalsAt))
+    const value = equalsAt < 0 ? '' : pair.slice(equalsAt + 1)
     if (name === 'proof') {
       if (isProofNamed) throw invalidParameter.proofRepeated()
       isProofNamed = true
