@@ -16,6 +16,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openDemoLedger } from '../demo/demo-ledger.js'
 import { exportParquet, type ParquetExport } from './export-parquet.js'
 import type { Manifest } from './manifest.js'
+import { rangeFileName } from './range-file-name.js'
 import { TABLE_NAMES, TABLES } from './tables.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'parquet-'))
@@ -179,11 +180,13 @@ it(`is completed after an end at any file, with the same files (TEST_SEED=${test
     // As after a kill between the files of a range, and within one.
     const [some] = filesOf('cut').keys()
     const table = some!.split('/')[0]!
-    cpSync(join(folder, 'cut', some!), join(folder, 'cut', table, 'orphan.parquet'))
-    writeFileSync(join(folder, 'cut', table, 'x.parquet.unfinished'), 'half')
+    const draft = join(folder, 'cut', table, `${rangeFileName({ first: '9', last: '10' }, 0)}.parquet.unfinished`)
+    const orphan = `${rangeFileName({ first: '9', last: '9', isState: true }, 77_777)}.parquet`
+    cpSync(join(folder, 'cut', some!), join(folder, 'cut', table, orphan))
+    writeFileSync(draft, 'half')
     await run('cut', threads)
     expect(filesOf('cut')).toEqual(whole)
-    expect(existsSync(join(folder, 'cut', table, 'x.parquet.unfinished'))).toBe(false)
+    expect(existsSync(draft)).toBe(false)
   }
 })
 

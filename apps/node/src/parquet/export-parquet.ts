@@ -10,6 +10,7 @@ import type { LmdbEngineReader } from '@ledger-state/state-engine'
 import { noLedgerErrors, usage } from '../errors.js'
 import { type ExportedRange, type Manifest, openManifest, saveManifest, withoutCutRanges } from './manifest.js'
 import { WritePacker } from './packed-writes.js'
+import { rangeFileName } from './range-file-name.js'
 import type { RangeFiles } from './range-job.js'
 import { RangeWriter, type RangeWriterOptions } from './range-writer.js'
 import { TABLE_NAMES, type TableName } from './tables.js'
@@ -50,7 +51,7 @@ export interface ParquetExport extends Pick<RangeWriterOptions, 'threads' | 'exe
  */
 export async function exportParquet(options: ParquetExport): Promise<Manifest> {
   const { signal, to, followMs } = options
-  const exporter = new ParquetExporter(options)
+  const exporter = await ParquetExporter.open(options)
   try {
     await exporter.exportState()
     while (!signal.aborted) {
@@ -86,22 +87,29 @@ class ParquetExporter {
   /** Ranges that are being written, in order. */
   #underWay: RangeUnderWay[] = []
 
-  constructor(options: ParquetExport) {
-    const { engine, folder, only = TABLE_NAMES, from, to, store, threads, execArgv } = options
+  static async open(options: ParquetExport): Promise<ParquetExporter> {
+    const { engine, folder, only = TABLE_NAMES } = options
     const { ledger: first } = engine
     if (!first) throw noLedgerErrors.emptyStore(folder)
-    this.#options = options
-    this.#ledger = createLedger(engine)
-    this.#tables = TABLE_NAMES.filter((name) => only.includes(name))
-    this.manifest = openManifest(folder, {
+    const ledger = createLedger(engine)
+    const manifest = await openManifest(folder, {
       chain_id: Number(first.chainId),
-      tables: this.#tables,
-      is_slice: this.#ledger.at().source.sliced !== undefined,
+      tables: TABLE_NAMES.filter((name) => only.includes(name)),
+      is_slice: ledger.at().source.sliced !== undefined,
     })
-    this.#begin = BigInt(this.manifest.ranges[0]?.first ?? from ?? first.oldestVersion)
+    return new ParquetExporter(options, ledger, manifest, first.oldestVersion)
+  }
+
+  private constructor(options: ParquetExport, ledger: Ledger, manifest: Manifest, oldestVersion: bigint) {
+    const { engine, folder, from, to, store, threads, execArgv } = options
+    this.#options = options
+    this.#ledger = ledger
+    this.#tables = manifest.tables
+    this.manifest = manifest
+    this.#begin = BigInt(manifest.ranges[0]?.first ?? from ?? oldestVersion)
     if (from !== undefined && from !== this.#begin) throw usage.otherBegin(folder, this.#begin)
     if (to !== undefined && this.#begin > to) throw usage.fromAboveTo(this.#begin, to)
-    this.#writer = new RangeWriter({ engine, ledger: this.#ledger, store, threads, execArgv })
+    this.#writer = new RangeWriter({ engine, ledger, store, threads, execArgv })
   }
 
   get lastVersion(): bigint {
@@ -223,7 +231,7 @@ class ParquetExporter {
       writes: packer.take(),
       isState: range.isState ?? false,
       folder,
-      fileName: fileName(range, this.manifest.ranges.length + this.#underWay.length),
+      fileName: rangeFileName(range, this.manifest.ranges.length + this.#underWay.length),
       tables: this.#tables,
     })
     // An error is thrown when the range is kept.
@@ -263,11 +271,6 @@ class ParquetExporter {
       for (const { path } of Object.values(files)) rmSync(join(this.#options.folder, path), { force: true })
     }
   }
-}
-
-function fileName({ first, last, isState }: Omit<ExportedRange, 'files'>, number: number): string {
-  const padded = (version: string) => version.padStart(20, '0')
-  return isState ? `${padded(first)}-state-${String(number).padStart(5, '0')}` : `${padded(first)}-${padded(last)}`
 }
 
 function nextTurn(): Promise<void> {
