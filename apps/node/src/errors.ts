@@ -265,6 +265,11 @@ export const exportFailed = declareErrors('export_failed', {
   isFolder: (file: string) => `${file} cannot be written: it is a folder`,
   otherExport: (folder: string) =>
     `${folder} has another export: of another chain, of other tables or of a slice; choose another folder`,
+  otherRuns: (folder: string, cause: unknown) => [
+    `another export writes into ${folder}: wait until it ends, or choose another folder`,
+    {},
+    cause,
+  ],
   /** Error for a folder with files of an export that lost its manifest: the same rows in other files would count twice. */
   noManifest: (folder: string, file: string) =>
     `${folder} has files of another export, such as ${file}, but no manifest.json; remove them or choose another folder`,

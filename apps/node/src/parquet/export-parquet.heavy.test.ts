@@ -241,11 +241,22 @@ it('has a bounded number of bytes in memory, however large a value or a block is
 it('has the tables and versions that are asked for, and refuses another export in its folder', async () => {
   const manifest = await run('some', { only: ['blocks', 'balances'], from: 1_000n, to: 1_500n })
   expect([manifest.ranges[0]!.first, manifest.ranges.at(-1)!.last]).toEqual(['1000', '1500'])
-  expect(readdirSync(join(folder, 'some')).sort()).toEqual(['balances', 'blocks', 'manifest.json'])
+  expect(readdirSync(join(folder, 'some')).sort()).toEqual(['balances', 'blocks', 'export.lock', 'manifest.json'])
   await expect(run('some')).rejects.toThrow(/other tables/)
   await expect(run('some', { only: ['blocks', 'balances'], from: 999n })).rejects.toThrow(/begins at version 1000/)
   const more = await run('some', { only: ['blocks', 'balances'], to: 1_600n })
   expect(more.ranges.at(-1)).toMatchObject({ first: '1501', last: '1600' })
+})
+
+it('refuses a folder while another export writes into it, and changes nothing there', async () => {
+  const stop = new AbortController()
+  const { promise: begun, resolve: begin } = Promise.withResolvers<unknown>()
+  const following = run('shared', { followMs: 5, to: 100_000n, signal: stop.signal, onRange: begin })
+  await begun
+  await expect(run('shared')).rejects.toThrow(/another export writes into .*shared: wait until it ends/)
+  stop.abort()
+  const { ranges } = await following
+  expect((await run('shared')).ranges.slice(0, ranges.length)).toEqual(ranges)
 })
 
 it('follows a store, and removes versions that a truncation cut off', async () => {

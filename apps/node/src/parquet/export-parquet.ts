@@ -3,11 +3,13 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bytesToHex, hexToBytes, isLedgerStateError } from '@ledger-state/core'
 import { keyAfter } from '@ledger-state/core/bytes'
+import { makeFolderNow } from '@ledger-state/core/files'
 import { branchOf } from '@ledger-state/engine'
 import { createLedger, hasTransactions, type Ledger } from '@ledger-state/ledger'
 import { isOwnKey, isTransactionKey, isWholeTransactionKey } from '@ledger-state/records'
 import type { LmdbEngineReader } from '@ledger-state/state-engine'
-import { noLedgerErrors, usage } from '../errors.js'
+import { exportFailed, noLedgerErrors, usage } from '../errors.js'
+import { lockFile } from '../stores/file-lock.js'
 import { type ExportedRange, type Manifest, openManifest, saveManifest, withoutCutRanges } from './manifest.js'
 import { WritePacker } from './packed-writes.js'
 import { rangeFileName } from './range-file-name.js'
@@ -84,24 +86,41 @@ class ParquetExporter {
   /** Version of the state with which the export begins. */
   readonly #begin: bigint
   readonly #writer: RangeWriter
+  /** Releases the lock of the folder. */
+  readonly #unlock: () => void
   /** Ranges that are being written, in order. */
   #underWay: RangeUnderWay[] = []
 
+  /** @throws `export_failed` if another export writes into the folder, and as `openManifest` does */
   static async open(options: ParquetExport): Promise<ParquetExporter> {
     const { engine, folder, only = TABLE_NAMES } = options
     const { ledger: first } = engine
     if (!first) throw noLedgerErrors.emptyStore(folder)
     const ledger = createLedger(engine)
-    const manifest = await openManifest(folder, {
-      chain_id: Number(first.chainId),
-      tables: TABLE_NAMES.filter((name) => only.includes(name)),
-      is_slice: ledger.at().source.sliced !== undefined,
-    })
-    return new ParquetExporter(options, ledger, manifest, first.oldestVersion)
+    makeFolderNow(folder)
+    const unlock = lockFile(join(folder, 'export.lock'), (cause) => exportFailed.otherRuns(folder, cause))
+    try {
+      const manifest = await openManifest(folder, {
+        chain_id: Number(first.chainId),
+        tables: TABLE_NAMES.filter((name) => only.includes(name)),
+        is_slice: ledger.at().source.sliced !== undefined,
+      })
+      return new ParquetExporter(options, ledger, manifest, first.oldestVersion, unlock)
+    } catch (error) {
+      unlock()
+      throw error
+    }
   }
 
-  private constructor(options: ParquetExport, ledger: Ledger, manifest: Manifest, oldestVersion: bigint) {
+  private constructor(
+    options: ParquetExport,
+    ledger: Ledger,
+    manifest: Manifest,
+    oldestVersion: bigint,
+    unlock: () => void,
+  ) {
     const { engine, folder, from, to, store, threads, execArgv } = options
+    this.#unlock = unlock
     this.#options = options
     this.#ledger = ledger
     this.#tables = manifest.tables
@@ -117,8 +136,12 @@ class ParquetExporter {
   }
 
   async close(): Promise<void> {
-    await this.#discard()
-    await this.#writer.close()
+    try {
+      await this.#discard()
+      await this.#writer.close()
+    } finally {
+      this.#unlock()
+    }
   }
 
   /** Exports the rest of the state, as one or more ranges. */

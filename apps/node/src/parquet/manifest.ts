@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeFolderNow, writeDurably } from '@ledger-state/core/files'
+import { writeDurably } from '@ledger-state/core/files'
 import { branchOf, type LedgerSummary } from '@ledger-state/engine'
 import { exportFailed } from '../errors.js'
 import { isRangeFileName } from './range-file-name.js'
@@ -36,7 +36,7 @@ export interface Manifest {
 const pathOf = (folder: string) => join(folder, 'manifest.json')
 
 /**
- * Reads the manifest of a folder, or makes an empty one, so that a run that is killed before its first range is known.
+ * Reads the manifest of a folder that exists, or makes an empty one, so that a run that is killed before its first range is known.
  * Files of ranges that no manifest names, of a run that was killed, are removed. All other files stay.
  * @throws `export_failed` if the folder has an export of another kind, or files of one without its manifest
  */
@@ -44,7 +44,6 @@ export async function openManifest(
   folder: string,
   expected: Pick<Manifest, 'chain_id' | 'tables' | 'is_slice'>,
 ): Promise<Manifest> {
-  makeFolderNow(folder)
   const path = pathOf(folder)
   const found: Manifest | undefined = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined
   if (found && !isPartOf(found, expected)) throw exportFailed.otherExport(folder)
