@@ -275,6 +275,12 @@ export const exportFailed = declareErrors('export_failed', {
     `${folder} has files of another export, such as ${file}, but no manifest.json; remove them or choose another folder`,
   baseIsCut: (folder: string) =>
     `the ledger was truncated below the state with which ${folder} begins; remove the folder and export again`,
+  /** Error for a version that was pruned before it was exported. No later run can get it from the same store. */
+  pruned: (folder: string, cause: LedgerStateError) => [
+    `${cause.message}, but the export in ${folder} still needs it: remove the folder and begin with a later --from, or export a snapshot, which is not pruned (ledger-state snapshot)`,
+    {},
+    cause,
+  ],
   threadEnded: () => 'a thread that writes files has ended',
 })
 

@@ -4,10 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { bytesToHex, hexToBytes, isLedgerStateError } from '@ledger-state/core'
 import { keyAfter } from '@ledger-state/core/bytes'
 import { makeFolderNow } from '@ledger-state/core/files'
-import { branchOf } from '@ledger-state/engine'
+import { branchOf, type StateEngineReader } from '@ledger-state/engine'
 import { createLedger, hasTransactions, type Ledger } from '@ledger-state/ledger'
 import { isOwnKey, isTransactionKey, isWholeTransactionKey } from '@ledger-state/records'
-import type { LmdbEngineReader } from '@ledger-state/state-engine'
 import { exportFailed, noLedgerErrors, usage } from '../errors.js'
 import { lockFile } from '../stores/file-lock.js'
 import { type ExportedRange, type Manifest, openManifest, saveManifest, withoutCutRanges } from './manifest.js'
@@ -29,7 +28,7 @@ const ENTRIES_OF_TURN = 2_000
 const BYTES_OF_KEPT = 8
 
 export interface ParquetExport extends Pick<RangeWriterOptions, 'threads' | 'execArgv'> {
-  readonly engine: LmdbEngineReader
+  readonly engine: StateEngineReader
   /** Folder of the store; without it one thread does all. */
   readonly store?: string | undefined
   readonly folder: string
@@ -50,6 +49,7 @@ export interface ParquetExport extends Pick<RangeWriterOptions, 'threads' | 'exe
 /**
  * Exports the state at a version, and the writes of the versions after it, as Parquet files of ranges of versions. A
  * range counts once the manifest names it, so a run that was killed is completed by the next one.
+ * @throws `export_failed` if the store is pruned beyond what is exported
  */
 export async function exportParquet(options: ParquetExport): Promise<Manifest> {
   const { signal, to, followMs } = options
@@ -63,6 +63,8 @@ export async function exportParquet(options: ParquetExport): Promise<Manifest> {
       await sleep(followMs, undefined, { signal }).catch(() => {})
     }
     return exporter.manifest
+  } catch (error) {
+    throw isLedgerStateError(error, 'version_pruned') ? exportFailed.pruned(options.folder, error) : error
   } finally {
     await exporter.close()
   }
@@ -71,6 +73,7 @@ export async function exportParquet(options: ParquetExport): Promise<Manifest> {
 /** A range that is being written. */
 interface RangeUnderWay {
   readonly range: Omit<ExportedRange, 'files'>
+  /** Where the state continues; undefined for the last range of the state, and for ranges of versions. */
   readonly stateAfter: string | undefined
   /** Bytes of its writes. */
   readonly bytes: number
@@ -144,11 +147,21 @@ class ParquetExporter {
     }
   }
 
-  /** Exports the rest of the state, as one or more ranges. */
+  /**
+   * Exports the rest of the state, as one or more ranges. After a truncation of later versions it goes on behind the
+   * ranges that are kept.
+   */
   async exportState(): Promise<void> {
+    const { engine, folder, signal } = this.#options
+    while (this.manifest.state_after !== undefined && !signal.aborted) {
+      this.manifest = await withoutCutRanges(folder, this.manifest, engine.ledger!)
+      if (!(await this.#unlessCut(() => this.#writeState(this.manifest.state_after!)))) await this.#discard()
+    }
+  }
+
+  /** Writes the state after a key, in hex. Returns false if versions were cut off meanwhile. */
+  async #writeState(after: string): Promise<boolean> {
     const { engine, signal } = this.#options
-    const after = this.manifest.state_after
-    if (after === undefined) return
     const begin = this.#begin
     const branch = branchOf(engine.ledger!)
     const time = engine.blockAt(begin).block.timestampUsec
@@ -164,13 +177,13 @@ class ParquetExporter {
     for (const { key, value } of engine.at(begin).scan(new Uint8Array(0), { start })) {
       if (!isOwnKey(key)) packer.add({ key, value })
       if (this.#isFull(packer)) {
-        await this.#write(packer, range, bytesToHex(key))
+        if (!(await this.#write(packer, range, bytesToHex(key)))) return false
         packer = newPacker()
       } else if (++entries % ENTRIES_OF_TURN === 0) await nextTurn()
       if (signal.aborted) break
     }
-    if (!signal.aborted) await this.#write(packer, range)
-    await this.#keepAll()
+    if (!signal.aborted && !(await this.#write(packer, range))) return false
+    return await this.#keepAll()
   }
 
   /**
@@ -179,15 +192,26 @@ class ParquetExporter {
    */
   async exportVersions(): Promise<boolean> {
     const { engine, folder } = this.#options
-    try {
+    const isWhole = await this.#unlessCut(async () => {
       this.manifest = await withoutCutRanges(folder, this.manifest, engine.ledger!)
-      const isWhole = await this.#writeVersions()
-      if (isWhole && (await this.#keepAll())) return true
+      return (await this.#writeVersions()) && (await this.#keepAll())
+    })
+    if (!isWhole) await this.#discard()
+    return isWhole
+  }
+
+  /** Result of some work, or false if it read versions that were cut off meanwhile. */
+  async #unlessCut(work: () => Promise<boolean>): Promise<boolean> {
+    const { engine } = this.#options
+    const branch = branchOf(engine.ledger!)
+    try {
+      return await work()
     } catch (error) {
-      if (!isLedgerStateError(error, 'version_truncated')) throw error
+      // A view that is made after the truncation does not know that there was such a version.
+      const isAbsent = isLedgerStateError(error, 'version_not_found') && branchOf(engine.ledger!) !== branch
+      if (isAbsent || isLedgerStateError(error, 'version_truncated')) return false
+      throw error
     }
-    await this.#discard()
-    return false
   }
 
   /** Returns false if versions were cut off meanwhile. */
@@ -276,10 +300,11 @@ class ParquetExporter {
     if (branch !== range.branch) return false
     this.#underWay.shift()
     const kept: ExportedRange = { ...range, files }
-    const { state_after: _, ...rest } = this.manifest
+    const { state_after: before, ...rest } = this.manifest
+    const after = range.isState ? stateAfter : before
     this.manifest = {
       ...rest,
-      ...(stateAfter !== undefined && { state_after: stateAfter }),
+      ...(after !== undefined && { state_after: after }),
       ranges: [...this.manifest.ranges, kept],
     }
     await saveManifest(folder, this.manifest)
