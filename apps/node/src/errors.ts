@@ -61,6 +61,9 @@ export const usage = declareErrors('usage', {
   fromAboveTo: (from: bigint, to: bigint) => `--from ${from} is above --to ${to}`,
   otherBegin: (folder: string, begin: bigint) => `the export in ${folder} begins at version ${begin}: leave out --from`,
   besideRange: (option: string) => `--range and ${option} contradict each other: ledger-state ingest --help`,
+  /** Error for a source that gets no further versions. */
+  followOfNoNode: (source: string) =>
+    `--follow needs the URL of a node or of the feed of another Ledger State node, and ${JSON.stringify(clip(source))} is neither: ingest it without --follow, then follow a node with ledger-state serve --follow URL`,
   fromWithSince: () =>
     '--from and --since both set where to begin (--since also ingests the state there); give only one of them',
   timeWithoutSince: (words: string) => `--to ${words} is a time; a time needs --since`,
