@@ -61,6 +61,9 @@ export const usage = declareErrors('usage', {
   fromAboveTo: (from: bigint, to: bigint) => `--from ${from} is above --to ${to}`,
   otherBegin: (folder: string, begin: bigint) => `the export in ${folder} begins at version ${begin}: leave out --from`,
   besideRange: (option: string) => `--range and ${option} contradict each other: ledger-state ingest --help`,
+  /** Error for a source that gets no further versions. */
+  followOfNoNode: (source: string) =>
+    `--follow needs the URL of a node or of the feed of another Ledger State node, and ${JSON.stringify(clip(source))} is neither: ingest it without --follow, then follow a node with ledger-state serve --follow URL`,
   fromWithSince: () =>
     '--from and --since both set where to begin (--since also ingests the state there); give only one of them',
   timeWithoutSince: (words: string) => `--to ${words} is a time; a time needs --since`,
@@ -265,8 +268,22 @@ export const exportFailed = declareErrors('export_failed', {
   isFolder: (file: string) => `${file} cannot be written: it is a folder`,
   otherExport: (folder: string) =>
     `${folder} has another export: of another chain, of other tables or of a slice; choose another folder`,
+  otherRuns: (folder: string, cause: unknown) => [
+    `another export writes into ${folder}: wait until it ends, or choose another folder`,
+    {},
+    cause,
+  ],
+  /** Error for a folder with files of an export that lost its manifest: the same rows in other files would count twice. */
+  noManifest: (folder: string, file: string) =>
+    `${folder} has files of another export, such as ${file}, but no manifest.json; remove them or choose another folder`,
   baseIsCut: (folder: string) =>
     `the ledger was truncated below the state with which ${folder} begins; remove the folder and export again`,
+  /** Error for a version that was pruned before it was exported. No later run can get it from the same store. */
+  pruned: (folder: string, cause: LedgerStateError) => [
+    `${cause.message}, but the export in ${folder} still needs it: remove the folder and begin with a later --from, or export a snapshot, which is not pruned (ledger-state snapshot)`,
+    {},
+    cause,
+  ],
   threadEnded: () => 'a thread that writes files has ended',
 })
 

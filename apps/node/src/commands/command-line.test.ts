@@ -125,6 +125,10 @@ describe('the command line', () => {
     [['ingest', 'x'], /--data-dir DIR or --store URL is missing/],
     [['ingest', 'x', '--data-dir', 'x', '--waypoint', '0:12'], /--waypoint: "0:12" is not VERSION:HASH/],
     [['ingest', 'x', '--data-dir', 'x', '--waypoint', `0:${'ab'.repeat(32)}`, '--no-verify'], /contradict each other/],
+    ...['x', '-', 'mainnet', 'backup+http://h:6186'].map((source): [string[], RegExp] => [
+      ['ingest', source, '--data-dir', 'x', '--follow'],
+      /^--follow needs the URL of a node or of the feed of another Ledger State node, and ".*" is neither/,
+    ]),
     [['ingest', 'x', '--data-dir', 'x', '--from', '9', '--to', '3'], /--from 9 is above --to 3/],
     [
       ['ingest', 'x', '--data-dir', 'x', '--chain-id', '256'],

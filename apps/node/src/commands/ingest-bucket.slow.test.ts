@@ -50,6 +50,20 @@ describe('a backup in a bucket', () => {
     expect(readdirSync(bed.at('copies')).filter((name) => name.startsWith('ledger-state-'))).toEqual([])
   })
 
+  it('is not followed, however it is named', async () => {
+    for (const source of ['s3://bucket/e1', `${bucket.url}/e1`]) {
+      const words = ['ingest', source, '--follow', '--data-dir', bed.at('store')]
+      expect(await new RunningProgram(words, { cwd: bed.folder, env }).outcome()).toEqual({
+        status: 2,
+        stdout: '',
+        stderr: expect.stringContaining(
+          `feed of another Ledger State node, and "${source}" is neither: ingest it without`,
+        ),
+      })
+    }
+    expect(existsSync(bed.at('store/data.mdb'))).toBe(false)
+  })
+
   it('has a state snapshot that is ingested, and the transactions after it', async () => {
     const folder = readdirSync(bed.at('bucket/e1')).find((name) => name.startsWith('state_'))!
     for (const source of [`s3://bucket/e1/${folder}`, 's3://bucket/e1']) {

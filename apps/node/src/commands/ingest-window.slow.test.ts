@@ -93,6 +93,23 @@ describe('ingest --since', () => {
     expect(chunks()).toEqual([LAST - (LAST % CHUNK)])
   })
 
+  it('compares the oldest root of the window if --retain has pruned the state, and still keeps the tree', async () => {
+    const { status, stderr } = await ingesting('store', '--since', String(BASE), '--retain', '20').outcome()
+    const { oldest_ledger_version } = await bed.info('store')
+    const oldest = BigInt(oldest_ledger_version!)
+    expect(oldest).toBeGreaterThan(BASE)
+    const end = chain.expected.find(({ version, block }) => block && version > oldest)!.version - 1n
+    expect([status, stderr]).toEqual([
+      0,
+      expect.stringContaining(
+        `the imported state of version ${BASE} is pruned (--retain): version ${end} is compared instead`,
+      ),
+    ])
+    const root = chain.stateRoot(Number(end)).toString('hex')
+    expect(stderr).toContain(`state root of version ${end}: ${root}, as the ledger says (signed by epoch`)
+    expect(stderr).toMatch(/tree of version \d+/)
+  })
+
   it('takes a date, and continues with the same state when the same words mean another time', async () => {
     const date = new Date(LAST_MILLISECONDS + 1_000).toISOString()
     expect((await ingesting('store', '--since', date).outcome()).status).toBe(0)

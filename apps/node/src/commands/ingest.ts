@@ -80,11 +80,13 @@ node.`,
     const place = isDryRun ? placeIfNamed(input) : storePlace(input, 'ingest')
     const range = input.get(rangeOption)
     if (range) expectRangeAlone(input, place)
+    const follow = input.get(followOption)
+    const named = input.argument('SOURCE')
+    // Only opening shows whether a URL is a bucket's.
+    if (follow && !/^https?:\/\//.test(named)) throw usage.followOfNoNode(named)
     const hashSalt = settings.source.hashSalt ?? (place && (await rememberedHashSalt(place)))
     const given = { ...settings, source: { ...settings.source, hashSalt } }
     const stop = listenForStop()
-    const follow = input.get(followOption)
-    const named = input.argument('SOURCE')
     const location = named === '-' ? '/dev/stdin' : named
     const words = [since?.words, until?.words].filter((part) => part !== undefined).join(' to ')
     const window = since && { ...since, to: until?.bound, words, isRemembered: !isDryRun }
@@ -94,6 +96,10 @@ node.`,
       { ...given.source, window, sourceFolder, follow, endingsAlone: true },
       stop,
     )
+    if (follow && !source.isLive) {
+      await source.close()
+      throw usage.followOfNoNode(named)
+    }
     if (isDryRun && window) {
       return await describeWindow(source, { ...given, place }, (text) => void process.stdout.write(`${text}\n`))
     }

@@ -7,6 +7,7 @@ import { type Compress, memoryBytes, type StateEngine } from '@ledger-state/stat
 import { type SliceSettings, sliceSpecOf } from '../config/slice-settings.js'
 import { noLedgerErrors, stoppedBy, withAdvice } from '../errors.js'
 import { auditStateRoot } from '../stores/audit-state-root.js'
+import { auditedStore } from '../stores/audited-store.js'
 import { keepTree, type TreeSettings, treeFolderOf } from '../stores/keep-tree.js'
 import { openWriter } from '../stores/open-writer.js'
 import { rememberFolder } from '../stores/remember-folder.js'
@@ -110,16 +111,26 @@ async function mergeFiles(engine: StateEngine, isRange: boolean): Promise<void> 
   await engine.compact()
 }
 
-/** Compares the root of an imported state with the ledger's root, if that is asked for. */
+/**
+ * Compares the root of an imported state with the ledger's root, if that is asked for. If the state is pruned, all later
+ * states come from the oldest one in the window, whose root is then compared.
+ */
 async function checkImportedState(
   engine: Writer,
   place: StorePlace,
   { base }: LedgerSource,
   { checkStateRoot = false, hashSalt, stop: { signal } }: IngestIntoOptions,
 ): Promise<void> {
-  if (checkStateRoot && base?.stateRoot) {
-    notice(await auditStateRoot(engine, place, { version: base.version, hashSalt, signal }))
+  if (!checkStateRoot || !base?.stateRoot) return
+  const store = await auditedStore(engine)
+  const isPruned = base.version < store.ledger!.oldestVersion
+  const version = isPruned ? await store.oldestRootVersion() : base.version
+  if (isPruned) {
+    const instead =
+      version === undefined ? 'no later one has a root to compare' : `version ${version} is compared instead`
+    notice(`the imported state of version ${base.version} is pruned (--retain): ${instead}`)
   }
+  if (version !== undefined) notice(await auditStateRoot(engine, place, { version, hashSalt, signal }))
 }
 
 /** Makes the tree of the newest signed checkpoint, if it is to be kept. */

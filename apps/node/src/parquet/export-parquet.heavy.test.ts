@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { bytesToHex, LedgerStateError } from '@ledger-state/core'
+import { createMemoryEngine, type StateEngineReader, type StateWriter } from '@ledger-state/engine'
 import { ingestSource } from '@ledger-state/ingest'
 import { createLedger, listBalances } from '@ledger-state/ledger'
 import { isOwnKey } from '@ledger-state/records'
@@ -16,6 +17,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openDemoLedger } from '../demo/demo-ledger.js'
 import { exportParquet, type ParquetExport } from './export-parquet.js'
 import type { Manifest } from './manifest.js'
+import { rangeFileName } from './range-file-name.js'
 import { TABLE_NAMES, TABLES } from './tables.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'parquet-'))
@@ -179,11 +181,13 @@ it(`is completed after an end at any file, with the same files (TEST_SEED=${test
     // As after a kill between the files of a range, and within one.
     const [some] = filesOf('cut').keys()
     const table = some!.split('/')[0]!
-    cpSync(join(folder, 'cut', some!), join(folder, 'cut', table, 'orphan.parquet'))
-    writeFileSync(join(folder, 'cut', table, 'x.parquet.unfinished'), 'half')
+    const draft = join(folder, 'cut', table, `${rangeFileName({ first: '9', last: '10' }, 0)}.parquet.unfinished`)
+    const orphan = `${rangeFileName({ first: '9', last: '9', isState: true }, 77_777)}.parquet`
+    cpSync(join(folder, 'cut', some!), join(folder, 'cut', table, orphan))
+    writeFileSync(draft, 'half')
     await run('cut', threads)
     expect(filesOf('cut')).toEqual(whole)
-    expect(existsSync(join(folder, 'cut', table, 'x.parquet.unfinished'))).toBe(false)
+    expect(existsSync(draft)).toBe(false)
   }
 })
 
@@ -238,11 +242,80 @@ it('has a bounded number of bytes in memory, however large a value or a block is
 it('has the tables and versions that are asked for, and refuses another export in its folder', async () => {
   const manifest = await run('some', { only: ['blocks', 'balances'], from: 1_000n, to: 1_500n })
   expect([manifest.ranges[0]!.first, manifest.ranges.at(-1)!.last]).toEqual(['1000', '1500'])
-  expect(readdirSync(join(folder, 'some')).sort()).toEqual(['balances', 'blocks', 'manifest.json'])
+  expect(readdirSync(join(folder, 'some')).sort()).toEqual(['balances', 'blocks', 'export.lock', 'manifest.json'])
   await expect(run('some')).rejects.toThrow(/other tables/)
   await expect(run('some', { only: ['blocks', 'balances'], from: 999n })).rejects.toThrow(/begins at version 1000/)
   const more = await run('some', { only: ['blocks', 'balances'], to: 1_600n })
   expect(more.ranges.at(-1)).toMatchObject({ first: '1501', last: '1600' })
+})
+
+/** An engine with the demonstration ledger, whose truncations and prunes take effect at once. */
+async function demoInMemory(): Promise<StateWriter> {
+  const memory = createMemoryEngine()
+  await ingestSource(memory, openDemoLedger(), { to: 500n })
+  return memory
+}
+
+/** Number of keys of a state. */
+const keysAt = (from: StateEngineReader, version: bigint): number =>
+  [...from.at(version).scan(new Uint8Array(0))].filter(({ key }) => !isOwnKey(key)).length
+
+it.each([0, 1, 2])('has the whole state if later versions are cut off after %i of its ranges', async (kept) => {
+  const memory = await demoInMemory()
+  const { latestVersion } = memory.ledger!
+  const [to, from, last] = [`cut-after-${kept}`, latestVersion - 60n, latestVersion - 30n]
+  let ranges = 0
+  const truncate = () => void memory.truncateTo(last)
+  const manifest = await run(to, {
+    engine: memory,
+    from,
+    bytesOfRange: 5_000,
+    onBuffered: () => kept === 0 && memory.ledger!.latestVersion > last && truncate(),
+    onRange: () => ++ranges === kept && truncate(),
+  })
+  expect(manifest.state_after).toBe(undefined)
+  expect(manifest.ranges.at(-1)!.last).toBe(String(last))
+  const states = manifest.ranges.filter(({ isState }) => isState)
+  expect(states.length).toBeGreaterThan(3)
+  expect(new Set(states.map(({ branch }) => branch))).toEqual(new Set(kept === 0 ? [1] : [0, 1]))
+  const [rows] = await query(
+    to,
+    `SELECT count(*) AS n, count(DISTINCT state_key) AS keys FROM $writes WHERE version = ${from}`,
+  )
+  const keys = String(keysAt(memory, from))
+  expect(rows).toEqual({ n: keys, keys })
+  await memory.close()
+})
+
+it('says what to do if its first state is cut off, or pruned', async () => {
+  const memory = await demoInMemory()
+  const { latestVersion } = memory.ledger!
+  const options = { engine: memory, from: latestVersion - 20n, bytesOfRange: 5_000 }
+  const truncate = () => void memory.truncateTo(latestVersion - 30n)
+  await expect(run('base-cut', { ...options, onRange: truncate })).rejects.toMatchObject({
+    code: 'export_failed',
+    message: expect.stringContaining('the ledger was truncated below the state with which'),
+  })
+  const prune = () => void memory.prune(10n)
+  const from = latestVersion - 60n
+  const pruned = {
+    code: 'export_failed',
+    message: `Ledger version(${from}) has been pruned, but the export in ${join(folder, 'pruned')} still needs it: remove the folder and begin with a later --from, or export a snapshot, which is not pruned (ledger-state snapshot)`,
+  }
+  await expect(run('pruned', { ...options, from, onRange: prune })).rejects.toMatchObject(pruned)
+  await expect(run('pruned', { ...options, from })).rejects.toMatchObject(pruned)
+  await memory.close()
+})
+
+it('refuses a folder while another export writes into it, and changes nothing there', async () => {
+  const stop = new AbortController()
+  const { promise: begun, resolve: begin } = Promise.withResolvers<unknown>()
+  const following = run('shared', { followMs: 5, to: 100_000n, signal: stop.signal, onRange: begin })
+  await begun
+  await expect(run('shared')).rejects.toThrow(/another export writes into .*shared: wait until it ends/)
+  stop.abort()
+  const { ranges } = await following
+  expect((await run('shared')).ranges.slice(0, ranges.length)).toEqual(ranges)
 })
 
 it('follows a store, and removes versions that a truncation cut off', async () => {

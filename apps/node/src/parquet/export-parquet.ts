@@ -3,13 +3,15 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bytesToHex, hexToBytes, isLedgerStateError } from '@ledger-state/core'
 import { keyAfter } from '@ledger-state/core/bytes'
-import { branchOf } from '@ledger-state/engine'
+import { makeFolderNow } from '@ledger-state/core/files'
+import { branchOf, type StateEngineReader } from '@ledger-state/engine'
 import { createLedger, hasTransactions, type Ledger } from '@ledger-state/ledger'
 import { isOwnKey, isTransactionKey, isWholeTransactionKey } from '@ledger-state/records'
-import type { LmdbEngineReader } from '@ledger-state/state-engine'
-import { noLedgerErrors, usage } from '../errors.js'
+import { exportFailed, noLedgerErrors, usage } from '../errors.js'
+import { lockFile } from '../stores/file-lock.js'
 import { type ExportedRange, type Manifest, openManifest, saveManifest, withoutCutRanges } from './manifest.js'
 import { WritePacker } from './packed-writes.js'
+import { rangeFileName } from './range-file-name.js'
 import type { RangeFiles } from './range-job.js'
 import { RangeWriter, type RangeWriterOptions } from './range-writer.js'
 import { TABLE_NAMES, type TableName } from './tables.js'
@@ -26,7 +28,7 @@ const ENTRIES_OF_TURN = 2_000
 const BYTES_OF_KEPT = 8
 
 export interface ParquetExport extends Pick<RangeWriterOptions, 'threads' | 'execArgv'> {
-  readonly engine: LmdbEngineReader
+  readonly engine: StateEngineReader
   /** Folder of the store; without it one thread does all. */
   readonly store?: string | undefined
   readonly folder: string
@@ -47,10 +49,11 @@ export interface ParquetExport extends Pick<RangeWriterOptions, 'threads' | 'exe
 /**
  * Exports the state at a version, and the writes of the versions after it, as Parquet files of ranges of versions. A
  * range counts once the manifest names it, so a run that was killed is completed by the next one.
+ * @throws `export_failed` if the store is pruned beyond what is exported
  */
 export async function exportParquet(options: ParquetExport): Promise<Manifest> {
   const { signal, to, followMs } = options
-  const exporter = new ParquetExporter(options)
+  const exporter = await ParquetExporter.open(options)
   try {
     await exporter.exportState()
     while (!signal.aborted) {
@@ -60,6 +63,8 @@ export async function exportParquet(options: ParquetExport): Promise<Manifest> {
       await sleep(followMs, undefined, { signal }).catch(() => {})
     }
     return exporter.manifest
+  } catch (error) {
+    throw isLedgerStateError(error, 'version_pruned') ? exportFailed.pruned(options.folder, error) : error
   } finally {
     await exporter.close()
   }
@@ -68,6 +73,7 @@ export async function exportParquet(options: ParquetExport): Promise<Manifest> {
 /** A range that is being written. */
 interface RangeUnderWay {
   readonly range: Omit<ExportedRange, 'files'>
+  /** Where the state continues; undefined for the last range of the state, and for ranges of versions. */
   readonly stateAfter: string | undefined
   /** Bytes of its writes. */
   readonly bytes: number
@@ -83,25 +89,49 @@ class ParquetExporter {
   /** Version of the state with which the export begins. */
   readonly #begin: bigint
   readonly #writer: RangeWriter
+  /** Releases the lock of the folder. */
+  readonly #unlock: () => void
   /** Ranges that are being written, in order. */
   #underWay: RangeUnderWay[] = []
 
-  constructor(options: ParquetExport) {
-    const { engine, folder, only = TABLE_NAMES, from, to, store, threads, execArgv } = options
+  /** @throws `export_failed` if another export writes into the folder, and as `openManifest` does */
+  static async open(options: ParquetExport): Promise<ParquetExporter> {
+    const { engine, folder, only = TABLE_NAMES } = options
     const { ledger: first } = engine
     if (!first) throw noLedgerErrors.emptyStore(folder)
+    const ledger = createLedger(engine)
+    makeFolderNow(folder)
+    const unlock = lockFile(join(folder, 'export.lock'), (cause) => exportFailed.otherRuns(folder, cause))
+    try {
+      const manifest = await openManifest(folder, {
+        chain_id: Number(first.chainId),
+        tables: TABLE_NAMES.filter((name) => only.includes(name)),
+        is_slice: ledger.at().source.sliced !== undefined,
+      })
+      return new ParquetExporter(options, ledger, manifest, first.oldestVersion, unlock)
+    } catch (error) {
+      unlock()
+      throw error
+    }
+  }
+
+  private constructor(
+    options: ParquetExport,
+    ledger: Ledger,
+    manifest: Manifest,
+    oldestVersion: bigint,
+    unlock: () => void,
+  ) {
+    const { engine, folder, from, to, store, threads, execArgv } = options
+    this.#unlock = unlock
     this.#options = options
-    this.#ledger = createLedger(engine)
-    this.#tables = TABLE_NAMES.filter((name) => only.includes(name))
-    this.manifest = openManifest(folder, {
-      chain_id: Number(first.chainId),
-      tables: this.#tables,
-      is_slice: this.#ledger.at().source.sliced !== undefined,
-    })
-    this.#begin = BigInt(this.manifest.ranges[0]?.first ?? from ?? first.oldestVersion)
+    this.#ledger = ledger
+    this.#tables = manifest.tables
+    this.manifest = manifest
+    this.#begin = BigInt(manifest.ranges[0]?.first ?? from ?? oldestVersion)
     if (from !== undefined && from !== this.#begin) throw usage.otherBegin(folder, this.#begin)
     if (to !== undefined && this.#begin > to) throw usage.fromAboveTo(this.#begin, to)
-    this.#writer = new RangeWriter({ engine, ledger: this.#ledger, store, threads, execArgv })
+    this.#writer = new RangeWriter({ engine, ledger, store, threads, execArgv })
   }
 
   get lastVersion(): bigint {
@@ -109,15 +139,29 @@ class ParquetExporter {
   }
 
   async close(): Promise<void> {
-    await this.#discard()
-    await this.#writer.close()
+    try {
+      await this.#discard()
+      await this.#writer.close()
+    } finally {
+      this.#unlock()
+    }
   }
 
-  /** Exports the rest of the state, as one or more ranges. */
+  /**
+   * Exports the rest of the state, as one or more ranges. After a truncation of later versions it goes on behind the
+   * ranges that are kept.
+   */
   async exportState(): Promise<void> {
+    const { engine, folder, signal } = this.#options
+    while (this.manifest.state_after !== undefined && !signal.aborted) {
+      this.manifest = await withoutCutRanges(folder, this.manifest, engine.ledger!)
+      if (!(await this.#unlessCut(() => this.#writeState(this.manifest.state_after!)))) await this.#discard()
+    }
+  }
+
+  /** Writes the state after a key, in hex. Returns false if versions were cut off meanwhile. */
+  async #writeState(after: string): Promise<boolean> {
     const { engine, signal } = this.#options
-    const after = this.manifest.state_after
-    if (after === undefined) return
     const begin = this.#begin
     const branch = branchOf(engine.ledger!)
     const time = engine.blockAt(begin).block.timestampUsec
@@ -133,13 +177,13 @@ class ParquetExporter {
     for (const { key, value } of engine.at(begin).scan(new Uint8Array(0), { start })) {
       if (!isOwnKey(key)) packer.add({ key, value })
       if (this.#isFull(packer)) {
-        await this.#write(packer, range, bytesToHex(key))
+        if (!(await this.#write(packer, range, bytesToHex(key)))) return false
         packer = newPacker()
       } else if (++entries % ENTRIES_OF_TURN === 0) await nextTurn()
       if (signal.aborted) break
     }
-    if (!signal.aborted) await this.#write(packer, range)
-    await this.#keepAll()
+    if (!signal.aborted && !(await this.#write(packer, range))) return false
+    return await this.#keepAll()
   }
 
   /**
@@ -148,15 +192,26 @@ class ParquetExporter {
    */
   async exportVersions(): Promise<boolean> {
     const { engine, folder } = this.#options
-    try {
+    const isWhole = await this.#unlessCut(async () => {
       this.manifest = await withoutCutRanges(folder, this.manifest, engine.ledger!)
-      const isWhole = await this.#writeVersions()
-      if (isWhole && (await this.#keepAll())) return true
+      return (await this.#writeVersions()) && (await this.#keepAll())
+    })
+    if (!isWhole) await this.#discard()
+    return isWhole
+  }
+
+  /** Result of some work, or false if it read versions that were cut off meanwhile. */
+  async #unlessCut(work: () => Promise<boolean>): Promise<boolean> {
+    const { engine } = this.#options
+    const branch = branchOf(engine.ledger!)
+    try {
+      return await work()
     } catch (error) {
-      if (!isLedgerStateError(error, 'version_truncated')) throw error
+      // A view that is made after the truncation does not know that there was such a version.
+      const isAbsent = isLedgerStateError(error, 'version_not_found') && branchOf(engine.ledger!) !== branch
+      if (isAbsent || isLedgerStateError(error, 'version_truncated')) return false
+      throw error
     }
-    await this.#discard()
-    return false
   }
 
   /** Returns false if versions were cut off meanwhile. */
@@ -223,7 +278,7 @@ class ParquetExporter {
       writes: packer.take(),
       isState: range.isState ?? false,
       folder,
-      fileName: fileName(range, this.manifest.ranges.length + this.#underWay.length),
+      fileName: rangeFileName(range, this.manifest.ranges.length + this.#underWay.length),
       tables: this.#tables,
     })
     // An error is thrown when the range is kept.
@@ -245,10 +300,11 @@ class ParquetExporter {
     if (branch !== range.branch) return false
     this.#underWay.shift()
     const kept: ExportedRange = { ...range, files }
-    const { state_after: _, ...rest } = this.manifest
+    const { state_after: before, ...rest } = this.manifest
+    const after = range.isState ? stateAfter : before
     this.manifest = {
       ...rest,
-      ...(stateAfter !== undefined && { state_after: stateAfter }),
+      ...(after !== undefined && { state_after: after }),
       ranges: [...this.manifest.ranges, kept],
     }
     await saveManifest(folder, this.manifest)
@@ -263,11 +319,6 @@ class ParquetExporter {
       for (const { path } of Object.values(files)) rmSync(join(this.#options.folder, path), { force: true })
     }
   }
-}
-
-function fileName({ first, last, isState }: Omit<ExportedRange, 'files'>, number: number): string {
-  const padded = (version: string) => version.padStart(20, '0')
-  return isState ? `${padded(first)}-state-${String(number).padStart(5, '0')}` : `${padded(first)}-${padded(last)}`
 }
 
 function nextTurn(): Promise<void> {

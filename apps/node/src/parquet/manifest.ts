@@ -1,10 +1,11 @@
-import { existsSync, globSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeFolderNow, writeDurably } from '@ledger-state/core/files'
+import { writeDurably } from '@ledger-state/core/files'
 import { branchOf, type LedgerSummary } from '@ledger-state/engine'
 import { exportFailed } from '../errors.js'
-import type { TableName } from './tables.js'
-import { type TableFile, UNFINISHED } from './write-table-file.js'
+import { isRangeFileName } from './range-file-name.js'
+import { TABLE_NAMES, type TableName } from './tables.js'
+import type { TableFile } from './write-table-file.js'
 
 const FORMAT = 'ledger-state-parquet-1'
 
@@ -35,24 +36,40 @@ export interface Manifest {
 const pathOf = (folder: string) => join(folder, 'manifest.json')
 
 /**
- * Reads the manifest of a folder, or makes an empty one. Files that no range names, of a run that was killed, are removed.
- * @throws `export_failed` if the folder has an export of another kind
+ * Reads the manifest of a folder that exists, or makes an empty one, so that a run that is killed before its first range is known.
+ * Files of ranges that no manifest names, of a run that was killed, are removed. All other files stay.
+ * @throws `export_failed` if the folder has an export of another kind, or files of one without its manifest
  */
-export function openManifest(folder: string, expected: Pick<Manifest, 'chain_id' | 'tables' | 'is_slice'>): Manifest {
-  makeFolderNow(folder)
+export async function openManifest(
+  folder: string,
+  expected: Pick<Manifest, 'chain_id' | 'tables' | 'is_slice'>,
+): Promise<Manifest> {
   const path = pathOf(folder)
-  const manifest: Manifest = existsSync(path)
-    ? JSON.parse(readFileSync(path, 'utf8'))
-    : { format: FORMAT, ...expected, state_after: '', ranges: [] }
-  const isSame = manifest.format === FORMAT && manifest.chain_id === expected.chain_id
-  if (!isSame || manifest.tables.join() !== expected.tables.join() || manifest.is_slice !== expected.is_slice) {
-    throw exportFailed.otherExport(folder)
-  }
+  const found: Manifest | undefined = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined
+  if (found && !isPartOf(found, expected)) throw exportFailed.otherExport(folder)
+  const empty: Manifest = { format: FORMAT, ...expected, state_after: '', ranges: [] }
+  const manifest = found?.ranges.length ? found : empty
   const named = new Set(manifest.ranges.flatMap(({ files }) => Object.values(files).map((file) => file.path)))
-  for (const file of globSync(`*/*.parquet{,${UNFINISHED}}`, { cwd: folder })) {
-    if (!named.has(file)) rmSync(join(folder, file))
-  }
+  const unnamed = rangeFilesIn(folder).filter((file) => !named.has(file))
+  if (found) for (const file of unnamed) rmSync(join(folder, file))
+  else if (unnamed.length > 0) throw exportFailed.noManifest(folder, unnamed[0]!)
+  else await saveManifest(folder, manifest)
   return manifest
+}
+
+/** Whether a manifest can become one of the expected kind. One without ranges can become any. */
+function isPartOf(found: Manifest, expected: Pick<Manifest, 'chain_id' | 'tables' | 'is_slice'>): boolean {
+  if (found.format !== FORMAT) return false
+  const isSameLedger = found.chain_id === expected.chain_id && found.is_slice === expected.is_slice
+  return found.ranges.length === 0 || (isSameLedger && found.tables.join() === expected.tables.join())
+}
+
+/** Paths of the files of ranges in a folder, and of their drafts. */
+function rangeFilesIn(folder: string): string[] {
+  return TABLE_NAMES.filter((table) => existsSync(join(folder, table))).flatMap((table) => {
+    const names = readdirSync(join(folder, table))
+    return names.filter(isRangeFileName).map((name) => `${table}/${name}`)
+  })
 }
 
 export async function saveManifest(folder: string, manifest: Manifest): Promise<void> {

@@ -10,6 +10,7 @@ import { openStateEngine } from '@ledger-state/state-engine'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { auditStateRoot } from './audit-state-root.js'
+import { auditedStore } from './audited-store.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'audit-'))
 const place = { kind: 'folder', dataDir: folder } as const
@@ -103,6 +104,9 @@ describe('auditStateRoot', () => {
       code: 'version_pruned',
     })
     const within = versions.filter((version) => version >= oldestVersion)
+    for (const reader of [engine, engineToAsync(engine)]) {
+      expect(await (await auditedStore(reader)).oldestRootVersion()).toBe(within[0])
+    }
     expect(await auditStateRoot(engine, place, { version: within[0]!, threads: 0 })).toContain(`version ${within[0]}:`)
   })
 })

@@ -28,6 +28,8 @@ export interface AuditedStore {
   readonly isComplete: boolean
   /** The newest root of a state that was written up to a version. */
   newestRoot(last: bigint): Promise<OwnValue | undefined>
+  /** The first version in the window with a root of its state. */
+  oldestRootVersion(): Promise<bigint | undefined>
   /** Whether the store keeps only a slice of its ledger, and therefore no whole state. */
   isSlice(): Promise<boolean>
   /** The newest signed checkpoint. Its version may be pruned. */
@@ -50,6 +52,11 @@ function auditedEngine(engine: StateEngineReader): AuditedStore {
       for (const { version, value } of engine.history(STATE_ROOT_KEY, { last })) {
         return value ? { version, value } : undefined
       }
+      return undefined
+    },
+    oldestRootVersion: async () => {
+      const first = engine.ledger?.oldestVersion
+      for (const { version } of engine.history(STATE_ROOT_KEY, { first, order: 'asc' })) return version
       return undefined
     },
     newestCheckpoint: async () => newestCheckpoint(engine.ledger && engine.at().get(CHECKPOINT_KEY), engine.mark),
@@ -83,6 +90,11 @@ async function auditedSnapshot(engine: AsyncStateReader): Promise<AuditedStore> 
       const { revisions } = await snapshot.history(STATE_ROOT_KEY, { last, limit: 1 })
       const [newest] = revisions
       return newest?.value ? { version: newest.version, value: newest.value } : undefined
+    },
+    oldestRootVersion: async () => {
+      const first = snapshot.ledger?.oldestVersion
+      const { revisions } = await snapshot.history(STATE_ROOT_KEY, { first, order: 'asc', limit: 1 })
+      return revisions[0]?.version
     },
     newestCheckpoint: async () => {
       const [written] = snapshot.ledger ? await snapshot.at().load([CHECKPOINT_KEY]) : []

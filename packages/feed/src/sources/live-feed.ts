@@ -82,6 +82,7 @@ export class LiveFeed implements LedgerSource {
   readonly description: string
   readonly chainId: number
   readonly isStore = true
+  readonly isLive = true
   /** From the options, or else from the head of the feed. */
   hashSalt: string | undefined
   position: string

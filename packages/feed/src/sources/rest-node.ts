@@ -58,6 +58,7 @@ interface AskedPage {
 
 class RestNode implements LedgerSource {
   readonly description: string
+  readonly isLive = true
   chainId: number | undefined
   position: string
   readonly #url: string

@@ -51,6 +51,8 @@ export interface LedgerSource {
   readonly hashSalt?: string | undefined
   /** Whether the source is another store, which only deletes keys that exist. */
   readonly isStore?: boolean | undefined
+  /** Whether the source gets further versions, for which it waits with the option `follow`. */
+  readonly isLive?: boolean | undefined
   /**
    * Digest of the slice that the source keeps, if it is a store that keeps one: see `sliceDigest` of
    * `@ledger-state/ledger`.
@@ -204,7 +206,7 @@ export interface SourceOptions {
   readonly unsigned?: boolean | undefined
   /** Whether chunks of a backup and pages of a node are proven in another thread; true by default. */
   readonly thread?: boolean | undefined
-  /** Whether to wait, without end, for new versions of a live source. */
+  /** Whether to wait, without end, for new versions of a live source (`isLive`). Other sources end as without it. */
   readonly follow?: boolean | undefined
   /** Stops opening a source, and transfers from a bucket; both then throw `source_failed`. */
   readonly signal?: AbortSignal | undefined
