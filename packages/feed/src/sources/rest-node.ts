@@ -140,13 +140,17 @@ class RestNode implements LedgerSource {
     const clock = await LedgerClock.at(from.read)
     if (this.#verify) this.#frontier = this.#frontierFrom(from.mark)
     for await (const item of this.#items({ ...from, version: this.#startOf(from) })) {
-      this.#extendFrontier(item)
-      if (item.version < (from.version ?? 0n)) continue
-      this.position = `${this.#url}, version ${item.version}`
       const { version, writes, stateRoot, readTransaction } = item
+      if (version < (from.version ?? 0n)) {
+        this.#extendFrontier(item)
+        continue
+      }
+      this.position = `${this.#url}, version ${version}`
+      const block = clock.advance(version, writes, item.transaction)
+      // Nothing fails from here on: until then, the mark belongs to the last version that was yielded.
+      this.#extendFrontier(item)
       const frontier = this.#frontier
       const readWhole = frontier && (() => ({ ...item.readWhole(), readFrontier: () => frontier.toBytes() }))
-      const block = clock.advance(version, writes, item.transaction)
       this.#next = version + 1n
       yield {
         version,

@@ -270,21 +270,15 @@ class TransactionBackup implements LedgerSource {
     const clock = await LedgerClock.at(from.read)
     const last = this.#lastVersion
     for await (const { chunk, proven, entry } of this.#readyChunks(from)) {
-      if (proven) {
-        this.#frontier = this.#frontierFrom(proven)
-        this.#undecoded.add(chunk.path, proven.undecoded)
-      }
+      const frontier = proven && this.#frontierFrom(proven)
+      if (proven) this.#undecoded.add(chunk.path, proven.undecoded)
       await this.#storage.keepTransactions?.(entry, chunk)
       const reader = new RecordReader(this.#hasher, chunk.hasAuxiliary)
       let at = 0
       let isVerified = proven === undefined
+      let trustedState: TrustedState | undefined
       const verify = async () => {
-        this.#trustedState = await this.#verifier.verify(
-          chunk.proofPath,
-          proven!.ledger,
-          from.trustedState,
-          this.#chainId,
-        )
+        trustedState = await this.#verifier.verify(chunk.proofPath, proven!.ledger, from.trustedState, this.#chainId)
         isVerified = true
       }
       for await (const records of readRecords(chunk.path)) {
@@ -293,9 +287,11 @@ class TransactionBackup implements LedgerSource {
           const version = chunk.firstVersion + BigInt(index)
           if (version > chunk.lastVersion) throw invalidBackup.surplusRecords(chunk.path, index)
           if (version > last) return
-          this.#passRecord(chunk, proven, index, from.version)
           // Ranges may overlap.
-          if (version < (this.#next ?? from.version ?? 0n)) continue
+          if (version < (this.#next ?? from.version ?? 0n)) {
+            frontier?.append(leafAt(proven!, index))
+            continue
+          }
           this.#position = `${chunk.path}, record ${index} (version ${version})`
           this.#first ??= version
           // Strangers do not choose how much memory writes take: the signatures come first, once a waypoint is known.
@@ -306,6 +302,12 @@ class TransactionBackup implements LedgerSource {
           const block = clock.advance(version, written.writes, record)
           this.#chainId ??= clock.state.chainId ?? signedChainId(record.subarray(0, written.transactionLength))
           if (!isVerified) await verify()
+          // Nothing fails from here on: until then, the mark belongs to the last version that was yielded.
+          if (this.#next === undefined && version === (from.version ?? chunk.firstVersion) && version > 0n)
+            this.#markBefore = frontier?.toBytes()
+          frontier?.append(leafAt(proven!, index))
+          this.#frontier = frontier
+          this.#trustedState = trustedState
           this.#next = version + 1n
           yield this.#toVersion({ version, block, record, index, chunk, proven, ...written })
         }
@@ -315,20 +317,6 @@ class TransactionBackup implements LedgerSource {
       await this.#storage.release(chunk.path)
       await this.#storage.release(chunk.proofPath)
     }
-  }
-
-  /** Adds the leaf of a record to the accumulator. Keeps the mark before the first version that is read. */
-  #passRecord(
-    { firstVersion }: TransactionChunk,
-    proven: ProvenTransactions | undefined,
-    index: number,
-    start: bigint | undefined,
-  ): void {
-    const version = firstVersion + BigInt(index)
-    if (this.#next === undefined && version === (start ?? firstVersion) && version > 0n) {
-      this.#markBefore = this.#frontier?.toBytes()
-    }
-    this.#frontier?.append(leafAt(proven!, index))
   }
 
   #toVersion({ version, block, record, index, chunk, proven, ...written }: ReadRecord): LedgerVersion {
