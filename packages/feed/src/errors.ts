@@ -86,6 +86,8 @@ export const invalidArgument = declareErrors('invalid_argument', {
     `${formatTime(timeUsec)} is in the future: the clock of this machine says ${formatTime(nowUsec)}`,
   timeBesideBackup: (root: string, timeUsec: bigint, endUsec: bigint, nowUsec: bigint) =>
     `the newest epoch in ${root} ended at ${formatTime(endUsec)}, which does not fit the requested time ${formatTime(timeUsec)} or the clock of this machine (${formatTime(nowUsec)}): the clock is wrong, or the backup is no longer updated`,
+  markTooLate: (ofMark: bigint, version: bigint) =>
+    `the mark belongs to version ${ofMark}, so it cannot prove what is read from version ${version} on`,
   unreadableCredentials: (path: string, why: string) =>
     `the credentials in ${path} (GOOGLE_APPLICATION_CREDENTIALS) cannot be used: ${why}`,
 })

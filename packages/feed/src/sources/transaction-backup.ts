@@ -78,14 +78,22 @@ export async function openTransactionFolder(
   return new TransactionBackup(storage, [{ firstVersion, lastVersion, manifest: handle }], options)
 }
 
-/** Reads some of the transactions of a backup. @param upTo last version that is read */
+/** End of the part of a backup that is read. */
+interface BackupEnd {
+  /** Last version that is read. */
+  readonly version?: bigint | undefined
+  /** Microseconds since 1970. The first block that begins later ends the reading. */
+  readonly timeUsec?: bigint | undefined
+}
+
+/** Reads some of the transactions of a backup. */
 export function openTransactionEntries(
   storage: BackupStorage,
   entries: readonly TransactionBackupEntry[],
-  upTo: bigint,
+  end: BackupEnd,
   options: SourceOptions,
 ): LedgerSource {
-  return new TransactionBackup(storage, entries, options, upTo)
+  return new TransactionBackup(storage, entries, options, end)
 }
 
 /**
@@ -135,7 +143,7 @@ class TransactionBackup implements LedgerSource {
   readonly description: string
   readonly #storage: BackupStorage
   readonly #entries: TransactionEntries
-  readonly #upTo: bigint | undefined
+  readonly #end: BackupEnd
   readonly #hasher: LedgerHasher
   readonly #prover: Prover | undefined
   readonly #verifier: SignatureVerifier
@@ -153,11 +161,11 @@ class TransactionBackup implements LedgerSource {
     storage: BackupStorage,
     entries: readonly TransactionBackupEntry[],
     options: SourceOptions,
-    upTo?: bigint,
+    end: BackupEnd = {},
   ) {
     this.#storage = storage
     this.#entries = new TransactionEntries(entries)
-    this.#upTo = upTo
+    this.#end = end
     this.#hasher = new LedgerHasher(options.hashSalt, { isBulk: true })
     this.#prover = options.verify === false ? undefined : createProver(this.#hasher, options.thread)
     this.#verifier = new SignatureVerifier(storage, this.#hasher, options)
@@ -169,7 +177,8 @@ class TransactionBackup implements LedgerSource {
 
   get #lastVersion(): bigint {
     const last = this.#entries.lastVersion
-    return this.#upTo !== undefined && this.#upTo < last ? this.#upTo : last
+    const { version = last } = this.#end
+    return min(version, last)
   }
 
   get hashSalt(): string {
@@ -269,6 +278,7 @@ class TransactionBackup implements LedgerSource {
   async *versions(from: Reading = {}): AsyncGenerator<LedgerVersion> {
     const clock = await LedgerClock.at(from.read)
     const last = this.#lastVersion
+    const { timeUsec: lastUsec } = this.#end
     for await (const { chunk, proven, entry } of this.#readyChunks(from)) {
       const frontier = proven && this.#frontierFrom(proven)
       if (proven) this.#undecoded.add(chunk.path, proven.undecoded)
@@ -302,6 +312,7 @@ class TransactionBackup implements LedgerSource {
           const block = clock.advance(version, written.writes, record)
           this.#chainId ??= clock.state.chainId ?? signedChainId(record.subarray(0, written.transactionLength))
           if (!isVerified) await verify()
+          if (lastUsec !== undefined && block && block.timestampUsec > lastUsec) return
           // Nothing fails from here on: until then, the mark belongs to the last version that was yielded.
           if (this.#next === undefined && version === (from.version ?? chunk.firstVersion) && version > 0n)
             this.#markBefore = frontier?.toBytes()

@@ -61,6 +61,7 @@ async function readWindow(wanted: WantedWindow, options: SourceOptions = {}, loc
       entries,
       versions: versions.filter((version) => version > Number(source.base?.version ?? -1)),
       trustedState: source.trustedState?.epoch,
+      markedVersions: source.mark && Number(new ByteReader(source.mark).readU64()),
     }
   } finally {
     await source.close()
@@ -150,6 +151,7 @@ describe('a window of a backup', () => {
     const to = BigInt(NEWER) + 9n
     const found = await readWindow(window({ version: BigInt(NEWER) }, { version: to }))
     expect(found.versions).toEqual(numbers(NEWER + 1, NEWER + 9))
+    expect(found.markedVersions).toBe(NEWER + 10)
     expect(Math.max(...firstChunks())).toBe(NEWER + 9 - ((NEWER + 9) % 6))
   })
 
@@ -160,6 +162,7 @@ describe('a window of a backup', () => {
     const blocks = chain.expected.filter(({ block, version }) => block && version > made[4]!.version)
     const found = await readWindow(window({ timeUsec: timestampUsec! }, { timeUsec: blocks[3]!.block!.timestampUsec }))
     expect(found.versions).toEqual(numbers(NEWER + 1, Number(blocks[4]!.version) - 1))
+    expect(found.markedVersions).toBe(Number(blocks[4]!.version))
   })
 
   it('is planned: objects, bytes, versions and epoch changes, less those of the store', async () => {

@@ -38,9 +38,9 @@ export async function openWindow(
   // Who verifies the state is found out when it is read, since a store may hold the state already.
   const state =
     base && (await openStateSnapshot(storage, posix.dirname(base.manifest), options, { verifyEarly: false }))
-  const rest =
-    transactions.length === 0 ? undefined : openTransactionEntries(storage, transactions, lastVersion, options)
-  return joinSources(storage.root, window, state, rest, toUsec, {
+  const end = { version: lastVersion, timeUsec: toUsec }
+  const rest = transactions.length === 0 ? undefined : openTransactionEntries(storage, transactions, end, options)
+  return joinSources(storage.root, window, state, rest, {
     plan: (asked) => planFetch(storage, window, state, contents.endings, options, asked),
     description: `${base ? `state at version ${base.version}, and ` : ''}versions ${firstVersion} to ${lastVersion} of the backup in ${storage.root}`,
   })
@@ -80,7 +80,6 @@ function joinSources(
   { base }: BackupWindow,
   state: LedgerSource | undefined,
   rest: LedgerSource | undefined,
-  toUsec: bigint | undefined,
   named: Pick<LedgerSource, 'plan' | 'description'>,
 ): LedgerSource {
   let hasVersions = false
@@ -116,7 +115,6 @@ function joinSources(
       const version =
         reading.version !== undefined && reading.version === base?.version ? reading.version + 1n : undefined
       for await (const record of rest.versions(version === undefined ? reading : { ...reading, version })) {
-        if (toUsec !== undefined && record.block && record.block.timestampUsec > toUsec) return
         hasVersions = true
         yield record
       }

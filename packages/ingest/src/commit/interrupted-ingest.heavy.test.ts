@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
 import { openSource, type Reading, type SourceOptions } from '@ledger-state/feed'
+import { startStandInNode } from '@ledger-state/feed/testing/stand-in-node'
 import { SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
 import { signedLedgerInfo, waypointHash, writeEndings } from '@ledger-state/feed/testing/synthetic-epochs'
 import { decodeCommitMark } from '@ledger-state/records'
@@ -63,6 +64,9 @@ function expectSigned(engine: ReturnType<typeof createMemoryEngine>, place: stri
   })
 }
 
+/** First version of a block in the middle of an epoch. */
+const beginOf = ({ expected }: SyntheticChain) => expected.findIndex(({ block }) => block?.height === 9n)
+
 describe('an ingest', () => {
   it('continues, signed, after any file of the backup was missing', async () => {
     const files = readdirSync(backup, { recursive: true, withFileTypes: true })
@@ -121,5 +125,28 @@ describe('an ingest', () => {
     await ingest(engine, { waypoints })
     expectSigned(engine, 'after the version')
     expect(engine.ledger!.latestVersion).toBe(chain.latestVersion)
+  })
+
+  it('to a time lets a node that is followed then prove the next version', async () => {
+    const next = beginOf(chain)
+    const timeUsec = chain.expected[next]!.block!.timestampUsec - 1n
+    const window = { since: { version: 0n }, to: { timeUsec }, words: 'all' }
+    const engine = createMemoryEngine()
+    await ingest(engine, { waypoints, window })
+    expectSigned(engine, 'up to the time')
+    expect(engine.ledger!.latestVersion).toBe(BigInt(next) - 1n)
+
+    // The node invents the next version. All its roots are the ledger's.
+    const other = new SyntheticChain({ blocks: 10, seed: 5 })
+    const records = chain.records.with(next, other.records[beginOf(other)]!)
+    const node = await startStandInNode(overriding(chain, { records }))
+    const source = await openSource(node.url, { thread: false })
+    try {
+      await expect(ingestSource(engine, source)).rejects.toMatchObject({ code: 'ledger_fork' })
+    } finally {
+      await source.close()
+      await node.close()
+    }
+    expect(engine.ledger!.latestVersion).toBe(BigInt(next) - 1n)
   })
 })
