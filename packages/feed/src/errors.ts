@@ -114,6 +114,8 @@ export const verificationFailed = declareErrors('verification_failed', {
    */
   otherEpochInState: (place: string, named: bigint, configured: bigint) =>
     `${place} says that epoch ${named} ends with the state, but the state is in epoch ${configured}`,
+  otherStateBegun: (place: string, version: bigint, root: Uint8Array, begun: Uint8Array) =>
+    `${place} has the state root ${bytesToHexDigits(root)} at version ${version}, but the import that was cut short began with ${bytesToHexDigits(begun)}: resume it from the backup with which it began, or remove the store`,
   duplicateStateKey: (keyHash: Uint8Array) => `two entries of the state have the key hash ${bytesToHexDigits(keyHash)}`,
 })
 

@@ -213,6 +213,24 @@ describe('a window of a backup', () => {
     expect(await readWindow(later, { sourceFolder })).toMatchObject({ base: OLDER })
     expect(await readWindow({ ...later, words: '29d' }, { sourceFolder })).toMatchObject({ base: NEWER })
   })
+
+  it('continues in another backup of the network with the state that it began with, if that backup has it', async () => {
+    const network = { name: 'mine', chainId: 42, hashSalt: 'APTOS::', waypoints: [waypoint] }
+    const options = { sourceFolder, network }
+    const words = '30d'
+    const wanted = { ...window({ timeUsec: made[4]!.timestampUsec! - 1n }), words }
+    expect(await readWindow(wanted, options)).toMatchObject({ base: OLDER })
+    const later = { ...window({ timeUsec: made[4]!.timestampUsec! }), words }
+    const mirror = join(folder, 'mirror')
+    cpSync(join(folder, 'e1'), mirror, { recursive: true })
+    expect(await readWindow(later, options, mirror)).toMatchObject({ base: OLDER })
+    // Outside of a network, two backups have nothing to do with each other.
+    expect(await readWindow(later, { sourceFolder }, mirror)).toMatchObject({ base: NEWER })
+    expect(await readWindow(wanted, options)).toMatchObject({ base: OLDER })
+    rmSync(join(mirror, 'metadata', `state_snapshot_ver_${OLDER}.meta.gz`))
+    expect(await readWindow(later, options, mirror)).toMatchObject({ base: NEWER })
+    rmSync(mirror, { recursive: true })
+  })
 })
 
 describe('a window that a backup does not have', () => {
