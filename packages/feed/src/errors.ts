@@ -86,6 +86,8 @@ export const invalidArgument = declareErrors('invalid_argument', {
     `${formatTime(timeUsec)} is in the future: the clock of this machine says ${formatTime(nowUsec)}`,
   timeBesideBackup: (root: string, timeUsec: bigint, endUsec: bigint, nowUsec: bigint) =>
     `the newest epoch in ${root} ended at ${formatTime(endUsec)}, which does not fit the requested time ${formatTime(timeUsec)} or the clock of this machine (${formatTime(nowUsec)}): the clock is wrong, or the backup is no longer updated`,
+  markTooLate: (ofMark: bigint, version: bigint) =>
+    `the mark belongs to version ${ofMark}, so it cannot prove what is read from version ${version} on`,
   unreadableCredentials: (path: string, why: string) =>
     `the credentials in ${path} (GOOGLE_APPLICATION_CREDENTIALS) cannot be used: ${why}`,
 })
@@ -112,6 +114,8 @@ export const verificationFailed = declareErrors('verification_failed', {
    */
   otherEpochInState: (place: string, named: bigint, configured: bigint) =>
     `${place} says that epoch ${named} ends with the state, but the state is in epoch ${configured}`,
+  otherStateBegun: (place: string, version: bigint, root: Uint8Array, begun: Uint8Array) =>
+    `${place} has the state root ${bytesToHexDigits(root)} at version ${version}, but the import that was cut short began with ${bytesToHexDigits(begun)}: resume it from the backup with which it began, or remove the store`,
   duplicateStateKey: (keyHash: Uint8Array) => `two entries of the state have the key hash ${bytesToHexDigits(keyHash)}`,
 })
 

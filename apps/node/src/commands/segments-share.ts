@@ -4,7 +4,7 @@ import { fetchSegments, pushSegments, type SegmentsManifest, verifySegments } fr
 import type { Command, CommandInput } from '../config/command.js'
 import { settings } from '../config/settings.js'
 import { diskTooSmall, stoppedBy, usageError } from '../errors.js'
-import { freeBytesAt } from '../ingest/disk-space.js'
+import { freeBytesAt } from '../stores/disk-space.js'
 import { formatBytes, formatCount, formatDuration, formatShare } from '../terminal/amounts.js'
 import { writeNotice } from '../terminal/notice.js'
 import { createProgressLine } from '../terminal/progress-line.js'

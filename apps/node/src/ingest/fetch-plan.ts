@@ -2,8 +2,8 @@ import type { FetchPlan, LedgerSource } from '@ledger-state/feed'
 import { diskTooSmall } from '../errors.js'
 import { type Forecast, forecastUnmeasured } from '../sizing/forecast.js'
 import { ASSUMED_WRITES_PER_VERSION } from '../sizing/measured.js'
+import { freeBytesAt, storeBytesAt } from '../stores/disk-space.js'
 import { formatBytes, formatCount, formatDuration } from '../terminal/amounts.js'
-import { freeBytesAt, storeBytesAt } from './disk-space.js'
 
 /** Bytes of copies of chunks that are fetched and not yet ingested, in addition to the store. */
 const COPIES_BYTES = 512 * 2 ** 20

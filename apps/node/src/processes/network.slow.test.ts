@@ -1,5 +1,5 @@
 // A network by its name: a node serves a window of a backup while it fills, follows a node, and becomes signed.
-import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { listStateTrees } from '@ledger-state/feed'
@@ -228,6 +228,37 @@ describe('start --network --since', () => {
     await provesAt(address, program, version)
     await accepts(address, version)
     expect((await read()).status).toBe(200)
+  })
+
+  it('follows the node although the backup is not sound any more, and takes signatures from it once it is repaired', async () => {
+    const base = Number(chain.endings()[3]!.version)
+    writeBackup(chain, root(), { chunk: 20, snapshot: { version: base, chunk: 20 } })
+    writeAllEndings([0])
+    const [epochs, signed] = [chain.endings().length, chain.latestVersion]
+    const words = ['start', '--network', ownNetwork(), '--since', String(base), '--data-dir', bed.at('store')]
+    const { program } = await bed.serve(...words, '--backup-interval', '1')
+    await storeReaches(program, signed, 'signed_version')
+    const follows = async (): Promise<void> => {
+      chain.extend(8)
+      node.latest = Number(chain.latestVersion)
+      await storeReaches(program, chain.latestVersion, 'ledger_version')
+    }
+    const says = (text: RegExp): Promise<void> =>
+      eventually(
+        () => text.test(program.output),
+        () => `${text}: ${program.output}`,
+      )
+
+    writeFileSync(join(root(), 'metadata/broken.meta'), 'nothing')
+    await says(/the backup of the network cannot be used; trying again later: .*broken.meta, line 1/)
+    await follows()
+    rmSync(join(root(), 'metadata/broken.meta'))
+    writeBackup(chain, root(), { chunk: 20, first: Number(signed) + 1 })
+    await says(/the backup of the network cannot be used; trying again later: .* changes of epochs/)
+    await follows()
+    writeBackup(chain, root(), { chunk: 20, first: Number(signed) + 1 })
+    writeAllEndings([0, epochs])
+    await storeReaches(program, chain.latestVersion, 'signed_version')
   })
 
   it('follows a node that takes longer to answer than the interval between two looks into the backup', async () => {

@@ -63,6 +63,7 @@ const LONGEST_WRITER_PAUSE_MS = 30_000
 const PASSING: readonly (string | undefined)[] = [
   undefined,
   'source_failed',
+  'spill_failed',
   'store_locked',
   'store_full',
   'store_failed',

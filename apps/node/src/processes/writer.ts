@@ -186,8 +186,14 @@ async function followNetwork(
 }
 
 /**
- * Ingests a backup that is being opened. If it cannot be read now, it is tried again later, unless the store is empty
- * without it.
+ * Errors about what a backup has now. Strangers keep it, and may change it any time, so none of them ends the following
+ * of a node. Another ledger or another chain does.
+ */
+const OF_BACKUP = ['invalid_backup', 'source_failed', 'spill_failed', 'untrusted', 'verification_failed'] as const
+
+/**
+ * Ingests a backup that is being opened. If it cannot be read now, or is not sound, it is tried again later, unless the
+ * store is empty without it.
  */
 async function ingestBackup(
   engine: StateWriter | AsyncStateWriter,
@@ -196,8 +202,10 @@ async function ingestBackup(
   log: Logger,
 ): Promise<void> {
   const isFirst = engine.ledger === undefined
+  let isOpen = false
   try {
     const source = await opening
+    isOpen = true
     try {
       await ingestSource(engine, source, { ...how, progress: createLoggedProgress(log, source) })
     } finally {
@@ -206,8 +214,11 @@ async function ingestBackup(
     log.info({ version: engine.ledger?.latestVersion.toString() }, 'the backup of the network is ingested')
   } catch (error) {
     if (how.signal?.aborted) return
-    if (isFirst || !isLedgerStateError(error, 'source_failed')) throw error
-    log.warn(`the backup of the network cannot be read; trying again later: ${error.message}`)
+    // The window may be one that the backup no longer has.
+    const isPassing =
+      isLedgerStateError(error, ...OF_BACKUP) || (!isOpen && isLedgerStateError(error, 'invalid_argument'))
+    if (isFirst || !isPassing) throw error
+    log.warn(`the backup of the network cannot be used; trying again later: ${error.message}`)
   }
 }
 

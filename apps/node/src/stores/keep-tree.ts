@@ -1,5 +1,3 @@
-import { readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
 import type { AsyncStateReader, StateEngineReader } from '@ledger-state/engine'
 import {
@@ -15,6 +13,7 @@ import { noCheckpoint, usage } from '../errors.js'
 import { formatBytes, formatCount } from '../terminal/amounts.js'
 import type { ProgressLine } from '../terminal/progress-line.js'
 import { auditedStore } from './audited-store.js'
+import { storeBytesAt } from './disk-space.js'
 import { nameOfPlace, type StorePlace } from './store-place.js'
 
 /** An engine that shows its number of keys, if it knows it. */
@@ -140,7 +139,7 @@ function hasTree(folder: string, version: bigint): boolean {
  */
 function cheapnessIn(place: StorePlace): (keys: number) => boolean {
   if (place.kind !== 'folder') return () => false
-  const storeBytes = bytesOf(place.dataDir)
+  const storeBytes = storeBytesAt(place.dataDir)
   return (keys) => {
     const tree = keys * BYTES_A_KEY
     return tree < SMALL_TREE || tree * CHEAP_PART < tree + storeBytes
@@ -149,13 +148,4 @@ function cheapnessIn(place: StorePlace): (keys: number) => boolean {
 
 function mergedKeys(engine: CountedReader): number {
   return engine.kind === 'sync' ? (engine.stats?.keys ?? 0) : 0
-}
-
-/** Bytes on disk of the files in a folder, trees left out. */
-function bytesOf(folder: string): number {
-  const files = readdirSync(folder).filter((name) => !name.startsWith('state-'))
-  return files.reduce(
-    (sum, name) => sum + (statSync(join(folder, name), { throwIfNoEntry: false })?.blocks ?? 0) * 512,
-    0,
-  )
 }

@@ -170,6 +170,32 @@ describe('a backup in a bucket', () => {
     expect(versions).toEqual(Array.from({ length: 40 }, (_, version) => version))
   })
 
+  it('is listed again if metadata were compacted after they were listed, and only then', async () => {
+    const putState = (name: string, ...versions: number[]) => {
+      const lines = versions.map((version) => JSON.stringify({ StateSnapshotBackup: { version, manifest: 'm' } }))
+      put(`e1/metadata/${name}.meta`, Buffer.from(lines.join('\n')))
+    }
+    for (const version of [1, 2, 3]) putState(`state_${version}`, version)
+    await open()
+    const absent: Fault = (_, response) => response.writeHead(404).end() !== undefined
+    const compact = () => {
+      for (const version of [1, 2, 3]) rmSync(join(folder, `e1/metadata/state_${version}.meta`))
+      putState('state_1-4', 1, 2, 3, 4)
+      return absent
+    }
+    server!.faultOf = ({ key }) => (key.endsWith('state_1.meta') ? compact() : undefined)
+    const versions = (await readBackupMetadata(storage!)).snapshots.map(({ version }) => Number(version))
+    expect(versions).toEqual([1, 2, 3, 4])
+    // An object that is listed and cannot be read is missing.
+    server!.faultOf = ({ key }) => (key.endsWith('state_5.meta') ? absent : undefined)
+    putState('state_5', 5)
+    storage!.forgetListing('metadata')
+    await expect(readBackupMetadata(storage!)).rejects.toMatchObject({
+      code: 'invalid_backup',
+      message: expect.stringMatching(/is missing .*state_5.meta/),
+    })
+  })
+
   it('copies an object once, and removes the copy when it is not needed any more', async () => {
     await open()
     const [path, again] = await Promise.all([storage!.localFile('state/large'), storage!.localFile('state/large')])

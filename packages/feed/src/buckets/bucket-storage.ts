@@ -62,6 +62,10 @@ export class BucketStorage implements BackupStorage {
     yield* (await this.#folder(folder)).values()
   }
 
+  forgetListing(folder: string): void {
+    this.#folders.delete(folder)
+  }
+
   /** Finds an object in the listing of its folder; one request serves all objects of the folder. */
   async find(name: string): Promise<StoredObject | undefined> {
     const folder = posix.dirname(name)

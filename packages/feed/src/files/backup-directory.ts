@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer'
 import { Readable } from 'node:stream'
-import { hexToBytes, isU64 } from '@ledger-state/core'
+import { hexToBytes, isLedgerStateError, isU64 } from '@ledger-state/core'
 import { pMapIterable } from 'p-map'
 import { invalidBackup } from '../errors.js'
 import type { EpochEndingEntry, SnapshotEntry, TransactionBackupEntry } from './backup-entries.js'
@@ -34,7 +34,10 @@ const FILE_NAME = /^[^\p{Cc}]{1,1024}$/u
 
 const HASH = /^(?:0x)?[0-9a-fA-F]{64}$/
 
-const METADATA_FOLDER = 'metadata'
+/** The folders that may have the files with metadata. */
+const METADATA_FOLDERS = ['metadata', '']
+/** Most listings of the files with metadata. A compaction removes them once, some minutes after it has written others. */
+const MOST_LISTINGS = 4
 /**
  * The backup tools begin each name with a letter or digit. Other names belong to other programs, which leave files next
  * to the files that they copy or edit: `._x.meta`, `.#x.meta`, `~$x.meta`.
@@ -89,8 +92,34 @@ export interface BackupContents {
   readonly endings: readonly EpochEndingEntry[]
 }
 
-/** Reads the metadata lines of a backup. @throws `invalid_backup` naming the file and the line */
+/**
+ * Reads the metadata lines of a backup. Whoever compacts the backup replaces files with metadata by others: if one that
+ * was listed is gone, they are listed again, and all of them are read.
+ * @throws `invalid_backup` naming the file and the line
+ */
 export async function readBackupMetadata(storage: BackupStorage): Promise<BackupContents> {
+  for (let listings = 1; ; listings++) {
+    const files = await metadataFiles(storage)
+    try {
+      return await readMetadataFiles(storage, files)
+    } catch (error) {
+      if (listings === MOST_LISTINGS || !(await isAnyGone(storage, files, error))) throw error
+    }
+  }
+}
+
+/**
+ * Whether a new listing lacks some of the files with metadata. An error of the network says nothing about them.
+ * @param error the error of reading them
+ */
+async function isAnyGone(storage: BackupStorage, files: readonly StoredObject[], error: unknown): Promise<boolean> {
+  if (isLedgerStateError(error, 'source_failed')) return false
+  for (const folder of METADATA_FOLDERS) storage.forgetListing?.(folder)
+  const names = new Set((await metadataFiles(storage)).map(({ name }) => name))
+  return files.some(({ name }) => !names.has(name))
+}
+
+async function readMetadataFiles(storage: BackupStorage, listed: readonly StoredObject[]): Promise<BackupContents> {
   const transactions: TransactionBackupEntry[] = []
   const snapshots: SnapshotEntry[] = []
   const endings: EpochEndingEntry[] = []
@@ -99,7 +128,7 @@ export async function readBackupMetadata(storage: BackupStorage): Promise<Backup
     return { path, stored: await gatherContent(storage.open(name), path, MAX_METADATA_BYTES) }
   }
   let lines = 0
-  const files = Readable.from(await metadataFiles(storage))
+  const files = Readable.from(listed)
   for await (const { path, stored } of fetchAhead(files, ({ bytes }) => bytes, fetch, METADATA_AT_ONCE)) {
     let at = 0
     for (const line of linesOf((await unpack(stored, path, MAX_METADATA_BYTES)).toString('utf8'))) {
@@ -160,7 +189,7 @@ export async function recognizeBackup(storage: BackupStorage): Promise<BackupKin
  * folders.
  */
 async function metadataFiles(storage: BackupStorage): Promise<StoredObject[]> {
-  for (const folder of [METADATA_FOLDER, '']) {
+  for (const folder of METADATA_FOLDERS) {
     const files: StoredObject[] = []
     for await (const file of storage.list(folder)) if (METADATA_NAME.test(file.name)) files.push(file)
     if (files.length > 0) return files.sort((a, b) => (a.name < b.name ? -1 : 1))

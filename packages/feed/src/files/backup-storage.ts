@@ -31,6 +31,8 @@ export interface BackupStorage {
    * folder.
    */
   list(folder: string): AsyncIterable<StoredObject>
+  /** Forgets the listing of a folder, if it is remembered: the next `list` and `find` ask again. */
+  forgetListing?(folder: string): void
   /** Looks an object up by its exact name. */
   find(name: string): Promise<StoredObject | undefined>
   /** Opens an object, which must exist, or a range of it. The stream throws its errors. */

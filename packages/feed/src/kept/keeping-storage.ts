@@ -40,6 +40,10 @@ export class KeepingStorage implements BackupStorage {
     return this.#inner.list(folder)
   }
 
+  forgetListing(folder: string): void {
+    this.#inner.forgetListing?.(folder)
+  }
+
   async find(name: string): Promise<StoredObject | undefined> {
     return await this.#inner.find(name)
   }

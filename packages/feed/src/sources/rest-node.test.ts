@@ -345,6 +345,14 @@ describe('a mark of an earlier version than those that are wanted', () => {
     expect(later).toEqual(marks.slice(60))
   })
 
+  it('is refused if it covers versions after the first that is wanted: it would not prove them', async () => {
+    const { marks } = await read()
+    await expect(read({}, { ...from, mark: marks[61] })).rejects.toMatchObject({
+      code: 'invalid_argument',
+      message: 'the mark belongs to version 61, so it cannot prove what is read from version 60 on',
+    })
+  })
+
   it('shows a node that has another ledger between', async () => {
     const { marks } = await read()
     node.chain = new SyntheticChain({ blocks: 60, seed: 9 })

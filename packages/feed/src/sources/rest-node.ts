@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import { clip, isLedgerStateError, type LedgerStateError, parseU64, pauseFor } from '@ledger-state/core'
 import { answerText, isHtml, printable } from '@ledger-state/core/requests'
 import { AccumulatorFrontier, LedgerHasher } from '@ledger-state/proof'
-import { nodeOnFork, otherChain, sourceFailed } from '../errors.js'
+import { invalidArgument, nodeOnFork, otherChain, sourceFailed } from '../errors.js'
 import { createProver, type Prover } from '../proof/prover.js'
 import { toRemoteUrl, tryJson } from '../requests/remote-url.js'
 import { type AnswerReading, type FetchAnswer, type FetchOptions, fetchRetrying } from '../requests/retrying-fetch.js'
@@ -141,13 +141,17 @@ class RestNode implements LedgerSource {
     const clock = await LedgerClock.at(from.read)
     if (this.#verify) this.#frontier = this.#frontierFrom(from.mark)
     for await (const item of this.#items({ ...from, version: this.#startOf(from) })) {
-      this.#extendFrontier(item)
-      if (item.version < (from.version ?? 0n)) continue
-      this.position = `${this.#url}, version ${item.version}`
       const { version, writes, stateRoot, readTransaction } = item
+      if (version < (from.version ?? 0n)) {
+        this.#extendFrontier(item)
+        continue
+      }
+      this.position = `${this.#url}, version ${version}`
+      const block = clock.advance(version, writes, item.transaction)
+      // Nothing fails from here on: until then, the mark belongs to the last version that was yielded.
+      this.#extendFrontier(item)
       const frontier = this.#frontier
       const readWhole = frontier && (() => ({ ...item.readWhole(), readFrontier: () => frontier.toBytes() }))
-      const block = clock.advance(version, writes, item.transaction)
       this.#next = version + 1n
       yield {
         version,
@@ -239,9 +243,13 @@ class RestNode implements LedgerSource {
     return new AccumulatorFrontier(this.#hasher, 'TransactionAccumulator')
   }
 
-  /** The first version to read: the first wanted version, or the version after the mark if that comes earlier. */
+  /**
+   * The first version to read: the first wanted version, or the version after the mark if that comes earlier.
+   * @throws `invalid_argument` if the mark covers versions after the first wanted one, which it would not prove
+   */
   #startOf({ version = 0n, mark }: Reading): bigint {
     const after = BigInt((mark && this.#frontier?.count) ?? version)
+    if (after > version + 1n) throw invalidArgument.markTooLate(after - 1n, version)
     return after < version ? after : version
   }
 

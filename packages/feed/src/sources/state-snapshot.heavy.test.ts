@@ -40,8 +40,8 @@ function expectedState() {
   })
 }
 
-async function read(after?: Uint8Array, thread = false) {
-  const source = await openSource(snapshot, { thread })
+async function read(after?: Uint8Array, thread = false, location = snapshot) {
+  const source = await openSource(location, { thread })
   const parts: StatePart[] = []
   for await (const part of source.base!.parts(after)) parts.push(part)
   const description = source.base!.describe()
@@ -69,6 +69,33 @@ describe('a state snapshot', () => {
       expect(plain(rest.parts)).toEqual(plain(parts.slice(taken)))
       expect(rest.description).toEqual(description)
     }
+  })
+
+  it('resumes from another backup of the ledger, whose chunks are cut elsewhere', async () => {
+    const { parts, description } = await read()
+    const whole = plain(parts)
+    for (const chunk of [7, 15, 40, 1_000]) {
+      const other = writeBackup(chain, join(folder, `in ${chunk}`), { snapshot: { version: VERSION, chunk } })
+      for (const taken of [1, 2, parts.length - 1, parts.length]) {
+        const rest = await read(parts[taken - 1]!.mark, false, other)
+        expect(plain(rest.parts)).toEqual(whole.slice(plain(parts.slice(0, taken)).length))
+        expect(rest.description).toEqual(description)
+        expect(rest.source.progress.done).toBe(taken === parts.length ? 0 : whole.length)
+      }
+    }
+  })
+
+  it('does not resume with the state of another ledger', async () => {
+    const { parts } = await read()
+    const fork = new SyntheticChain({ blocks: 40, seed: 3 })
+    const version = fork.records.findLastIndex(({ info }, at) => at < 120 && info[9] === 0 && info[106] === 1)
+    const other = writeBackup(fork, join(folder, 'fork'), { snapshot: { version, chunk: 15 } })
+    await expect(read(parts[0]!.mark, false, other)).rejects.toMatchObject({
+      code: 'verification_failed',
+      message: expect.stringMatching(
+        /has the state root .*, but the import that was cut short began with .*: resume it/,
+      ),
+    })
   })
 
   it('has a mark from which the following transactions are proven', async () => {

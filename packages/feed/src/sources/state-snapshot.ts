@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { ByteReader, ByteWriter, type KeyedEntry } from '@ledger-state/core'
-import { LedgerHasher } from '@ledger-state/proof'
+import { HASH_LENGTH, LedgerHasher } from '@ledger-state/proof'
 import { checkpointToBytes, noteToAnnotation, type TrustedState } from '@ledger-state/records'
 import { invalidBackup, verificationFailed } from '../errors.js'
 import { type ManifestMembers, readManifest, resolveBackupFile, STATE_MANIFEST } from '../files/backup-directory.js'
@@ -198,7 +198,9 @@ interface Proof extends ProvenStateRoot {
 interface SnapshotMark {
   /** Index of the next entry. */
   readonly next: bigint
-  /** The tree before the chunk that holds the next entry; undefined before the first chunk. */
+  /** Index of the first entry of the chunk that holds the next one. */
+  readonly chunkStart: bigint
+  /** The tree before that chunk; undefined before the first chunk, and if nothing is proven. */
   readonly tree: Uint8Array | undefined
 }
 
@@ -232,12 +234,15 @@ class Snapshot implements StateBase {
     await this.#signatures.verifyEarly()
     const mark = after && this.#readMark(after)
     const next = mark?.next ?? 0n
-    const from = this.#described.chunks.findIndex(({ lastIndex }) => lastIndex >= next)
-    if (from < 0) {
+    const { chunks } = this.#described
+    const holding = chunks.findIndex(({ lastIndex }) => lastIndex >= next)
+    if (holding < 0) {
       this.trustedState = await this.#signatures.verifyWith(this.clock.state.chainId)
       return
     }
-    const unread = this.#described.chunks.slice(from)
+    // Another backup of the same ledger may cut its chunks elsewhere. Then all of them are proven again.
+    const isTreeKnown = !this.#proof || !mark || mark.chunkStart === chunks[holding]!.firstIndex
+    const [unread, treeBefore] = isTreeKnown ? [chunks.slice(holding), mark?.tree] : [chunks, undefined]
     let before: ProvenChunk | undefined
     try {
       for await (const chunk of fetchAhead(
@@ -245,7 +250,7 @@ class Snapshot implements StateBase {
         ({ bytes }) => bytes,
         (stored) => this.#fetch(stored),
       )) {
-        const tree = before ? await before.treeAfter : mark?.tree
+        const tree = before ? await before.treeAfter : treeBefore
         // The next chunk is proven while this one is read. An error of the proof is thrown in its turn.
         const treeAfter = this.#prove(chunk, tree)
         treeAfter.catch(() => {})
@@ -288,7 +293,8 @@ class Snapshot implements StateBase {
     let bytes = 0
     const part = (): StatePart => {
       const isEnd = index > chunk.lastIndex
-      const taken = { entries, mark: this.#writeMark({ next: index, tree: isEnd ? treeAfter : tree }) }
+      const place = isEnd ? { chunkStart: index, tree: treeAfter } : { chunkStart: chunk.firstIndex, tree }
+      const taken = { entries, mark: this.#writeMark({ next: index, ...place }) }
       entries = []
       bytes = 0
       this.done = Number(index)
@@ -313,7 +319,7 @@ class Snapshot implements StateBase {
       throw invalidBackup.missingRecords(path, index - chunk.firstIndex, chunk.lastIndex - chunk.firstIndex + 1n)
     }
     await this.#storage.release(path)
-    yield part()
+    if (index > from) yield part()
   }
 
   describe(): StateDescription {
@@ -330,10 +336,10 @@ class Snapshot implements StateBase {
     return { chainId, block: { height, epoch: ending, timestampUsec }, mark: this.#proof?.frontier }
   }
 
-  // Layout of a mark: u64 next entry | options of u8 chain id, u64 height, u64 epoch, u64 time | option of the tree, as
-  // `SparseMerkleFrontier.write`
-  #writeMark({ next, tree }: SnapshotMark): Uint8Array {
-    const writer = new ByteWriter().u64(next)
+  // Layout of a mark: 32 bytes state root | u64 next entry | u64 first entry of its chunk | options of u8 chain id,
+  // u64 height, u64 epoch, u64 time | option of the tree, as `SparseMerkleFrontier.write`
+  #writeMark({ next, chunkStart, tree }: SnapshotMark): Uint8Array {
+    const writer = new ByteWriter().bytes(this.stateRoot).u64(next).u64(chunkStart)
     const { chainId, height, epoch, timestampUsec } = this.clock.state
     writer.bool(chainId !== undefined)
     if (chainId !== undefined) writer.u8(chainId)
@@ -348,12 +354,15 @@ class Snapshot implements StateBase {
 
   #readMark(mark: Uint8Array): SnapshotMark {
     const reader = new ByteReader(mark)
-    const next = reader.readU64()
+    const stateRoot = reader.readBytes(HASH_LENGTH)
+    if (Buffer.compare(stateRoot, this.stateRoot) !== 0)
+      throw verificationFailed.otherStateBegun(this.#described.place, this.version, this.stateRoot, stateRoot)
+    const [next, chunkStart] = [reader.readU64(), reader.readU64()]
     const chainId = reader.readBool() ? reader.readU8() : undefined
     const height = reader.readBool() ? reader.readU64() : undefined
     const epoch = reader.readBool() ? reader.readU64() : undefined
     const timestampUsec = reader.readBool() ? reader.readU64() : undefined
     this.clock = new LedgerClock({ chainId, height, epoch, timestampUsec })
-    return { next, tree: reader.readBool() ? reader.readByteString() : undefined }
+    return { next, chunkStart, tree: reader.readBool() ? reader.readByteString() : undefined }
   }
 }

@@ -3,14 +3,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import type { VersionWrites } from '@ledger-state/core'
+import { overriding } from '@ledger-state/testing/overriding'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { expectedTransaction, transactionOf } from '../../testing/expected-transaction.ts'
 import { type ExpectedVersion, SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '../../testing/synthetic-chain.ts'
 import { waypointHash } from '../../testing/synthetic-epochs.ts'
+import type { BackupStorage } from '../files/backup-storage.js'
+import { FolderStorage } from '../files/folder-storage.js'
 import { openSource } from './open-source.js'
 import type { LedgerSource, LedgerVersion, Reading, SourceOptions } from './source.js'
+import { openBackup } from './transaction-backup.js'
 
 const chain = new SyntheticChain({ blocks: 40 })
 const LAST = Number(chain.latestVersion)
@@ -175,12 +179,44 @@ describe('a transaction backup', () => {
     rmSync(join(root, name))
     const source = await openSource(root)
     let count = 0
+    let mark: Uint8Array | undefined
     const reading = async () => {
-      for await (const _ of source.versions()) count++
+      for await (const _ of source.versions()) {
+        count++
+        mark = source.mark
+      }
     }
     await expect(reading()).rejects.toMatchObject({ code: 'invalid_backup', message: expect.stringMatching(message) })
     expect(count).toBe(before)
+    expect(source.mark).toEqual(mark)
     await source.close()
+  })
+
+  it('has the mark of the last version that it yielded when it fails, in stretches that overlap, too', async () => {
+    writeBackup(chain, root, { chunk: 10, folder: 2 })
+    const { marks } = await readAll()
+    writeBackup(chain, root, { chunk: 7, folder: 9, first: 5 })
+    const places = new Set<number>()
+    for (let failing = 0, hasFailed = true; hasFailed; failing++) {
+      let chunks = 0
+      const storage = overriding<BackupStorage>(new FolderStorage(root), {
+        keepTransactions: async () => {
+          if (chunks++ === failing) throw new Error('disk full')
+        },
+      })
+      const source = await openBackup(storage, { thread: false })
+      let last = -1
+      hasFailed = await (async () => {
+        for await (const { version } of source.versions()) last = Number(version)
+      })().then(
+        () => false,
+        () => true,
+      )
+      expect(source.mark, `after version ${last}`).toEqual(marks[last])
+      places.add(last)
+      await source.close()
+    }
+    expect(places.size).toBeGreaterThan(LAST / 10)
   })
 
   it('names the record at which a chunk is cut short, or too long', async () => {

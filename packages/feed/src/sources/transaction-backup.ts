@@ -78,14 +78,22 @@ export async function openTransactionFolder(
   return new TransactionBackup(storage, [{ firstVersion, lastVersion, manifest: handle }], options)
 }
 
-/** Reads some of the transactions of a backup. @param upTo last version that is read */
+/** End of the part of a backup that is read. */
+interface BackupEnd {
+  /** Last version that is read. */
+  readonly version?: bigint | undefined
+  /** Microseconds since 1970. The first block that begins later ends the reading. */
+  readonly timeUsec?: bigint | undefined
+}
+
+/** Reads some of the transactions of a backup. */
 export function openTransactionEntries(
   storage: BackupStorage,
   entries: readonly TransactionBackupEntry[],
-  upTo: bigint,
+  end: BackupEnd,
   options: SourceOptions,
 ): LedgerSource {
-  return new TransactionBackup(storage, entries, options, upTo)
+  return new TransactionBackup(storage, entries, options, end)
 }
 
 /**
@@ -135,7 +143,7 @@ class TransactionBackup implements LedgerSource {
   readonly description: string
   readonly #storage: BackupStorage
   readonly #entries: TransactionEntries
-  readonly #upTo: bigint | undefined
+  readonly #end: BackupEnd
   readonly #hasher: LedgerHasher
   readonly #prover: Prover | undefined
   readonly #verifier: SignatureVerifier
@@ -153,11 +161,11 @@ class TransactionBackup implements LedgerSource {
     storage: BackupStorage,
     entries: readonly TransactionBackupEntry[],
     options: SourceOptions,
-    upTo?: bigint,
+    end: BackupEnd = {},
   ) {
     this.#storage = storage
     this.#entries = new TransactionEntries(entries)
-    this.#upTo = upTo
+    this.#end = end
     this.#hasher = new LedgerHasher(options.hashSalt, { isBulk: true })
     this.#prover = options.verify === false ? undefined : createProver(this.#hasher, options.thread)
     this.#verifier = new SignatureVerifier(storage, this.#hasher, options)
@@ -169,7 +177,8 @@ class TransactionBackup implements LedgerSource {
 
   get #lastVersion(): bigint {
     const last = this.#entries.lastVersion
-    return this.#upTo !== undefined && this.#upTo < last ? this.#upTo : last
+    const { version = last } = this.#end
+    return min(version, last)
   }
 
   get hashSalt(): string {
@@ -269,22 +278,17 @@ class TransactionBackup implements LedgerSource {
   async *versions(from: Reading = {}): AsyncGenerator<LedgerVersion> {
     const clock = await LedgerClock.at(from.read)
     const last = this.#lastVersion
+    const { timeUsec: lastUsec } = this.#end
     for await (const { chunk, proven, entry } of this.#readyChunks(from)) {
-      if (proven) {
-        this.#frontier = this.#frontierFrom(proven)
-        this.#undecoded.add(chunk.path, proven.undecoded)
-      }
+      const frontier = proven && this.#frontierFrom(proven)
+      if (proven) this.#undecoded.add(chunk.path, proven.undecoded)
       await this.#storage.keepTransactions?.(entry, chunk)
       const reader = new RecordReader(this.#hasher, chunk.hasAuxiliary)
       let at = 0
       let isVerified = proven === undefined
+      let trustedState: TrustedState | undefined
       const verify = async () => {
-        this.#trustedState = await this.#verifier.verify(
-          chunk.proofPath,
-          proven!.ledger,
-          from.trustedState,
-          this.#chainId,
-        )
+        trustedState = await this.#verifier.verify(chunk.proofPath, proven!.ledger, from.trustedState, this.#chainId)
         isVerified = true
       }
       for await (const records of readRecords(chunk.path)) {
@@ -293,9 +297,11 @@ class TransactionBackup implements LedgerSource {
           const version = chunk.firstVersion + BigInt(index)
           if (version > chunk.lastVersion) throw invalidBackup.surplusRecords(chunk.path, index)
           if (version > last) return
-          this.#passRecord(chunk, proven, index, from.version)
           // Ranges may overlap.
-          if (version < (this.#next ?? from.version ?? 0n)) continue
+          if (version < (this.#next ?? from.version ?? 0n)) {
+            frontier?.append(leafAt(proven!, index))
+            continue
+          }
           this.#position = `${chunk.path}, record ${index} (version ${version})`
           this.#first ??= version
           // Strangers do not choose how much memory writes take: the signatures come first, once a waypoint is known.
@@ -306,6 +312,13 @@ class TransactionBackup implements LedgerSource {
           const block = clock.advance(version, written.writes, record)
           this.#chainId ??= clock.state.chainId ?? signedChainId(record.subarray(0, written.transactionLength))
           if (!isVerified) await verify()
+          if (lastUsec !== undefined && block && block.timestampUsec > lastUsec) return
+          // Nothing fails from here on: until then, the mark belongs to the last version that was yielded.
+          if (this.#next === undefined && version === (from.version ?? chunk.firstVersion) && version > 0n)
+            this.#markBefore = frontier?.toBytes()
+          frontier?.append(leafAt(proven!, index))
+          this.#frontier = frontier
+          this.#trustedState = trustedState
           this.#next = version + 1n
           yield this.#toVersion({ version, block, record, index, chunk, proven, ...written })
         }
@@ -315,20 +328,6 @@ class TransactionBackup implements LedgerSource {
       await this.#storage.release(chunk.path)
       await this.#storage.release(chunk.proofPath)
     }
-  }
-
-  /** Adds the leaf of a record to the accumulator. Keeps the mark before the first version that is read. */
-  #passRecord(
-    { firstVersion }: TransactionChunk,
-    proven: ProvenTransactions | undefined,
-    index: number,
-    start: bigint | undefined,
-  ): void {
-    const version = firstVersion + BigInt(index)
-    if (this.#next === undefined && version === (start ?? firstVersion) && version > 0n) {
-      this.#markBefore = this.#frontier?.toBytes()
-    }
-    this.#frontier?.append(leafAt(proven!, index))
   }
 
   #toVersion({ version, block, record, index, chunk, proven, ...written }: ReadRecord): LedgerVersion {

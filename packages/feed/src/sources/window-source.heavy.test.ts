@@ -61,6 +61,7 @@ async function readWindow(wanted: WantedWindow, options: SourceOptions = {}, loc
       entries,
       versions: versions.filter((version) => version > Number(source.base?.version ?? -1)),
       trustedState: source.trustedState?.epoch,
+      markedVersions: source.mark && Number(new ByteReader(source.mark).readU64()),
     }
   } finally {
     await source.close()
@@ -150,6 +151,7 @@ describe('a window of a backup', () => {
     const to = BigInt(NEWER) + 9n
     const found = await readWindow(window({ version: BigInt(NEWER) }, { version: to }))
     expect(found.versions).toEqual(numbers(NEWER + 1, NEWER + 9))
+    expect(found.markedVersions).toBe(NEWER + 10)
     expect(Math.max(...firstChunks())).toBe(NEWER + 9 - ((NEWER + 9) % 6))
   })
 
@@ -160,6 +162,7 @@ describe('a window of a backup', () => {
     const blocks = chain.expected.filter(({ block, version }) => block && version > made[4]!.version)
     const found = await readWindow(window({ timeUsec: timestampUsec! }, { timeUsec: blocks[3]!.block!.timestampUsec }))
     expect(found.versions).toEqual(numbers(NEWER + 1, Number(blocks[4]!.version) - 1))
+    expect(found.markedVersions).toBe(Number(blocks[4]!.version))
   })
 
   it('is planned: objects, bytes, versions and epoch changes, less those of the store', async () => {
@@ -209,6 +212,24 @@ describe('a window of a backup', () => {
     const later = { ...window({ timeUsec: made[4]!.timestampUsec! }), words: '30d' }
     expect(await readWindow(later, { sourceFolder })).toMatchObject({ base: OLDER })
     expect(await readWindow({ ...later, words: '29d' }, { sourceFolder })).toMatchObject({ base: NEWER })
+  })
+
+  it('continues in another backup of the network with the state that it began with, if that backup has it', async () => {
+    const network = { name: 'mine', chainId: 42, hashSalt: 'APTOS::', waypoints: [waypoint] }
+    const options = { sourceFolder, network }
+    const words = '30d'
+    const wanted = { ...window({ timeUsec: made[4]!.timestampUsec! - 1n }), words }
+    expect(await readWindow(wanted, options)).toMatchObject({ base: OLDER })
+    const later = { ...window({ timeUsec: made[4]!.timestampUsec! }), words }
+    const mirror = join(folder, 'mirror')
+    cpSync(join(folder, 'e1'), mirror, { recursive: true })
+    expect(await readWindow(later, options, mirror)).toMatchObject({ base: OLDER })
+    // Outside of a network, two backups have nothing to do with each other.
+    expect(await readWindow(later, { sourceFolder }, mirror)).toMatchObject({ base: NEWER })
+    expect(await readWindow(wanted, options)).toMatchObject({ base: OLDER })
+    rmSync(join(mirror, 'metadata', `state_snapshot_ver_${OLDER}.meta.gz`))
+    expect(await readWindow(later, options, mirror)).toMatchObject({ base: NEWER })
+    rmSync(mirror, { recursive: true })
   })
 })
 

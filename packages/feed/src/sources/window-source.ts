@@ -14,7 +14,7 @@ import type { BackupStorage, StoredObject } from '../files/backup-storage.js'
 import { EpochTimes } from '../window/epoch-times.js'
 import { measureSpeed } from '../window/link-speed.js'
 import { readRememberedWindow, rememberWindow } from '../window/remembered-window.js'
-import { type BackupWindow, earliestBegin, selectWindow } from '../window/select-window.js'
+import { type BackupWindow, earliestBegin, hasBase, selectWindow } from '../window/select-window.js'
 import type { FetchPlan, PlanOptions, WantedWindow } from '../window/wanted-window.js'
 import type { LedgerSource, LedgerVersion, Reading, SourceOptions } from './source.js'
 import { openStateSnapshot } from './state-snapshot.js'
@@ -33,14 +33,14 @@ export async function openWindow(
   options: SourceOptions,
 ): Promise<LedgerSource> {
   const contents = await readBackupMetadata(storage)
-  const { window, toUsec } = await chooseWindow(storage, contents, wanted, options.sourceFolder)
+  const { window, toUsec } = await chooseWindow(storage, contents, wanted, options)
   const { base, transactions, firstVersion, lastVersion } = window
   // Who verifies the state is found out when it is read, since a store may hold the state already.
   const state =
     base && (await openStateSnapshot(storage, posix.dirname(base.manifest), options, { verifyEarly: false }))
-  const rest =
-    transactions.length === 0 ? undefined : openTransactionEntries(storage, transactions, lastVersion, options)
-  return joinSources(storage.root, window, state, rest, toUsec, {
+  const end = { version: lastVersion, timeUsec: toUsec }
+  const rest = transactions.length === 0 ? undefined : openTransactionEntries(storage, transactions, end, options)
+  return joinSources(storage.root, window, state, rest, {
     plan: (asked) => planFetch(storage, window, state, contents.endings, options, asked),
     description: `${base ? `state at version ${base.version}, and ` : ''}versions ${firstVersion} to ${lastVersion} of the backup in ${storage.root}`,
   })
@@ -50,26 +50,25 @@ async function chooseWindow(
   storage: BackupStorage,
   contents: BackupContents,
   { since, to, words, isRemembered = true }: WantedWindow,
-  folder: string | undefined,
+  { sourceFolder: folder, network }: SourceOptions,
 ): Promise<{ readonly window: BackupWindow; readonly toUsec: bigint | undefined }> {
   const { root } = storage
   const times = new EpochTimes(storage, contents.endings, BigInt(Date.now()) * USEC_PER_MS)
   const toVersion = to && ('version' in to ? to.version : await times.firstEndAtOrAfter(to.timeUsec))
+  // The backups of a network are mirrors of each other, so a store that began with one continues with another.
+  const of = network?.name ?? root
   const held = folder === undefined ? undefined : await readRememberedWindow(folder)
-  const isHeld = held?.root === root && held.words === words
+  const heldBase = held?.base == null ? undefined : BigInt(held.base)
+  const isHeld = held?.of === of && held.words === words && hasBase(contents, heldBase)
   const begin =
-    isHeld && 'timeUsec' in since
-      ? BigInt(held.base ?? 0)
-      : 'version' in since
-        ? since.version
-        : await times.lastEndAtOrBefore(since.timeUsec)
+    'version' in since ? since.version : isHeld ? (heldBase ?? 0n) : await times.lastEndAtOrBefore(since.timeUsec)
   const earliest = earliestBegin(contents)
   if (earliest === undefined || begin < earliest) {
     throw snapshotTooNew(root, begin, earliest, earliest && (await times.timeOfEnd(earliest)))
   }
   const window = selectWindow(root, contents, begin, toVersion)
   if (folder !== undefined && isRemembered && !isHeld) {
-    await rememberWindow(folder, { root, words, base: window.base?.version.toString() ?? null })
+    await rememberWindow(folder, { of, words, base: window.base?.version.toString() ?? null })
   }
   return { window, toUsec: to && 'timeUsec' in to ? to.timeUsec : undefined }
 }
@@ -80,7 +79,6 @@ function joinSources(
   { base }: BackupWindow,
   state: LedgerSource | undefined,
   rest: LedgerSource | undefined,
-  toUsec: bigint | undefined,
   named: Pick<LedgerSource, 'plan' | 'description'>,
 ): LedgerSource {
   let hasVersions = false
@@ -116,7 +114,6 @@ function joinSources(
       const version =
         reading.version !== undefined && reading.version === base?.version ? reading.version + 1n : undefined
       for await (const record of rest.versions(version === undefined ? reading : { ...reading, version })) {
-        if (toUsec !== undefined && record.block && record.block.timestampUsec > toUsec) return
         hasVersions = true
         yield record
       }

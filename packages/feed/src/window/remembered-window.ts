@@ -7,8 +7,9 @@ const MOST_BYTES = 64 * 1024
 
 /** The remembered choice of a state for a window, with which the same command resumes although time has passed. */
 export interface RememberedWindow {
-  /** Root of the backup, and the words that asked for the window. */
-  readonly root: string
+  /** Name of the network whose backups have the window, or else the root of the backup. */
+  readonly of: string
+  /** The words that asked for the window. */
   readonly words: string
   /** Version of the state, in decimal; null for the genesis. */
   readonly base: string | null
@@ -31,7 +32,7 @@ export async function rememberWindow(folder: string, window: RememberedWindow): 
 
 function isRememberedWindow(value: unknown): value is RememberedWindow {
   if (typeof value !== 'object' || value === null) return false
-  const { root, words, base } = value as Record<string, unknown>
+  const { of, words, base } = value as Record<string, unknown>
   const isVersion = base === null || (typeof base === 'string' && /^\d{1,20}$/.test(base))
-  return typeof root === 'string' && typeof words === 'string' && isVersion
+  return typeof of === 'string' && typeof words === 'string' && isVersion
 }

@@ -22,6 +22,17 @@ export function earliestBegin({
 }
 
 /**
+ * Whether a backup has the beginning of a window.
+ * @param base version of the state; undefined for the genesis
+ */
+export function hasBase(
+  { transactions, snapshots }: Pick<BackupContents, 'transactions' | 'snapshots'>,
+  base: bigint | undefined,
+): boolean {
+  return base === undefined ? transactions[0]?.firstVersion === 0n : snapshots.some(({ version }) => version === base)
+}
+
+/**
  * Chooses the newest state at or before a version, and the transactions after it.
  * @param root of the backup, for messages
  * @param since not before `earliestBegin`

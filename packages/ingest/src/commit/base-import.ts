@@ -63,6 +63,11 @@ async function beginImport(
   version: bigint,
   imported: ImportedPart,
 ): Promise<StateImport> {
+  const left = await engine.unfinishedImport()
+  if (left && left.version !== version)
+    options.onNotice?.(
+      `the import of the state at version ${left.version} that was cut short is dropped: the source begins with the state at version ${version}`,
+    )
   const begun = await engine.beginImport(version, { resume: true })
   const isOther = !isMarkOfImport(begun.mark, imported)
   if (isOther) options.onNotice?.('the import that was cut short kept another part of the state: it starts over')

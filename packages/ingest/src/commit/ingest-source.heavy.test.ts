@@ -173,6 +173,26 @@ describe('a state snapshot', () => {
   })
 })
 
+describe('the import of a state that was cut short', () => {
+  it('is dropped with a notice if the source begins with the state of another version', async () => {
+    const other = chain.records.findLastIndex(({ info }, at) => at < SNAPSHOT && info[9] === 0 && info[106] === 1)
+    const snapshots = [SNAPSHOT, other].map((version) =>
+      writeBackup(chain, bed.at(`backup ${version}`), { snapshot: { version, chunk: 15 } }),
+    )
+    const engine = await bed.open('store')
+    const stop = new AbortController()
+    const progress = { update: () => stop.abort(), finish() {} }
+    await ingest(engine, snapshots[0]!, { signal: stop.signal, progress })
+    expect(engine.ledger).toBeUndefined()
+    const notices: string[] = []
+    await ingest(engine, snapshots[1]!, { onNotice: (text) => notices.push(text) })
+    expect(engine.base).toEqual({ version: BigInt(other), complete: true })
+    expect(notices).toContain(
+      `the import of the state at version ${SNAPSHOT} that was cut short is dropped: the source begins with the state at version ${other}`,
+    )
+  })
+})
+
 describe('another ledger', () => {
   it.each([
     ['by its accumulator', true, /differs from the ledger of the store/],

@@ -17,6 +17,7 @@ import {
   RETAINED_KEY,
   type SignedRange,
   TRANSACTIONS_KEY,
+  type TrustedState,
   WHOLE_TRANSACTIONS_KEY,
 } from '@ledger-state/records'
 import type { PackedEpochChange } from '@ledger-state/records/epoch-change'
@@ -35,6 +36,7 @@ import { CountedIngest, type IngestCounters } from './counters.js'
 import { expectSameVersion } from './expect-same-version.js'
 import { HoldingsKeeper } from './holdings-keeper.js'
 import type { IngestOptions } from './ingest-options.js'
+import { type ProvenBySource, provenBy } from './proven-by-source.js'
 import { RangeFill } from './range-fill.js'
 import { TransactionKeeper } from './transaction-keeper.js'
 import { ValuesBefore } from './values-before.js'
@@ -114,6 +116,10 @@ class Ingest {
   readonly #wholeOfStore = new WholeOfStore()
   #transactions: TransactionKeeper | undefined
   #isUnprovenNoticed = false
+  /** Whether the source proves its versions; undefined until it yielded one. */
+  #isProven: boolean | undefined
+  /** Whether the source has yielded a version that is not in the batch. */
+  #isSourceAhead = false
   /** Epoch changes that were checked and are not kept yet. */
   #endingsLeft: readonly PackedEpochChange[] = []
   /** Filter of a slice; undefined if everything is kept. */
@@ -146,7 +152,7 @@ class Ingest {
         )
       if (!this.#isStopped) await this.#commitVersions()
     } catch (error) {
-      if (!this.#range) await this.#flush()
+      if (!this.#range) await this.#flushBeforeFailure()
       if (isLedgerStateError(error, 'unsigned_contradicted')) await keepContradiction(engine, error.fields)
       throw error
     } finally {
@@ -169,8 +175,8 @@ class Ingest {
     if (expected !== undefined && from !== undefined && from > expected) throw versionGap.gapBeforeFirst(from, expected)
     const isEnough = () => to !== undefined && expected !== undefined && expected > to
     if (isEnough()) return
-    /** Mark of the source after the newest version of the batch. Taken if the next version may not join the batch. */
-    let mark: Uint8Array | undefined
+    /** What is proven up to the newest version of the batch. Taken if the next version may not join the batch. */
+    let proven: ProvenBySource | undefined
     let isStopping = false
     const transactions = await this.#transactionKeeper()
     this.#transactions = transactions
@@ -178,24 +184,26 @@ class Ingest {
     for await (const record of this.#source.versions(
       await this.#readingFrom(held?.latestVersion ?? range?.readFrom ?? from),
     )) {
+      this.#isProven ??= this.#source.mark !== undefined
+      this.#isSourceAhead = true
       if (isStopping && range) return
-      if (isStopping && record.block) return await this.#flush(mark)
+      if (isStopping && record.block) return await this.#flush(proven)
       if (expected === undefined) {
         const begins = range ? range.beginsWith(record) : record.version >= (from ?? 0n) && this.#mayBeginAt(record)
         if (!begins) continue
         expected = record.version
       }
-      if (range?.endsBefore(record)) return await this.#flush(range.markBefore)
+      if (range?.endsBefore(record)) return await this.#flush(range.provenBefore)
       if (record.version === held?.latestVersion) await this.#expectHeld(record)
       if (record.version > expected) throw versionGap.gapAfterStore(this.#source.position, record.version, expected)
       if (record.version === expected) {
         expected++
-        await this.#take(record, transactions, mark)
+        await this.#take(record, transactions, proven)
       }
       isStopping = this.#isStopped
       range?.passed(record)
       if (isEnough() || (isStopping && this.#batch.isEmpty)) break
-      if (isStopping || this.#batch.isFull) mark = this.#source.mark
+      if (isStopping || this.#batch.isFull) proven = provenBy(this.#source)
     }
     if (range && !this.#isStopped) await this.#flush()
   }
@@ -210,16 +218,21 @@ class Ingest {
   /**
    * Adds a version to the batch. A full batch is committed before a new block, an overfull one in the middle of a
    * block.
-   * @param mark mark of the source after the newest version of the batch
+   * @param proven what is proven up to the newest version of the batch
    */
-  async #take(record: LedgerVersion, transactions: TransactionKeeper, mark: Uint8Array | undefined): Promise<void> {
-    if (record.block && this.#batch.isFull) await this.#flush(mark)
+  async #take(
+    record: LedgerVersion,
+    transactions: TransactionKeeper,
+    proven: ProvenBySource | undefined,
+  ): Promise<void> {
+    if (record.block && this.#batch.isFull) await this.#flush(proven)
     const isPart = this.#filter !== undefined && this.#source.isStore
     const isWithBlocks = this.#filter !== undefined && !record.readWhole
     const given = isWithBlocks ? this.#wholeOfStore.withWhole(record, this.#source.hashSalt) : record
     const kept = this.#filter ? await this.#filter.keep(given) : given
     const whole = isPart ? record : undefined
     this.#batch.add(kept, transactions.writesOf(kept), whole)
+    this.#isSourceAhead = false
     if (this.#batch.isOverfull) await this.#flush()
   }
 
@@ -297,9 +310,9 @@ class Ingest {
 
   /**
    * Commits the batch, and prunes a turn.
-   * @param source mark of the source after the newest version of the batch
+   * @param proven what is proven up to the newest version of the batch
    */
-  async #flush(source = this.#source.mark): Promise<void> {
+  async #flush(proven: ProvenBySource = this.#source): Promise<void> {
     if (this.#batch.isEmpty) return
     const batch = this.#batch.take()
     const chainId = resolveChainId(this.#chainIds, this.#source.position)
@@ -307,12 +320,21 @@ class Ingest {
     const complete = await this.#completeWrites(batch.versions, store)
     const { versions, writesHash } = await this.#indexAndHash(complete, store)
     const wholeHash = this.#compareHashes(batch.whole, versions.at(-1)!.version, writesHash, store)
-    const mark = this.#markAfter(versions.at(-1)!.version, { source, writesHash, wholeHash }, store)
+    const mark = this.#markAfter(versions.at(-1)!.version, proven, { writesHash, wholeHash }, store)
     await this.#commit(versions, { chainId, mark }, batch)
     // Prunes twice as many entries as were written. A store therefore shrinks to a smaller window, and commits wait
     // only a little. Versions need not write anything.
     await this.#prune(Math.max(1, 2 * batch.writes))
     this.#report()
+  }
+
+  /**
+   * Commits the versions before a failure, unless the mark of the source after them is not known. Without it, no later
+   * signature would verify the store; with a later one, nothing would prove the next version.
+   */
+  async #flushBeforeFailure(): Promise<void> {
+    const isKnown = !this.#isSourceAhead && this.#source.mark !== undefined
+    if (!this.#isProven || isKnown) await this.#flush()
   }
 
   async #heldStore(): Promise<HeldStore> {
@@ -379,7 +401,8 @@ class Ingest {
 
   #markAfter(
     version: bigint,
-    { source, writesHash, wholeHash }: Pick<CommitMark, 'source' | 'writesHash' | 'wholeHash'>,
+    { mark: source, trustedState }: ProvenBySource,
+    { writesHash, wholeHash }: Pick<CommitMark, 'writesHash' | 'wholeHash'>,
     { state, mark }: HeldStore,
   ): Uint8Array {
     return encodeCommitMark({
@@ -388,7 +411,7 @@ class Ingest {
       writesHash,
       wholeHash,
       hashSalt: this.#source.hashSalt ?? mark?.hashSalt,
-      signed: this.#signedUpTo(version, state.ledger, mark),
+      signed: this.#signedUpTo(version, trustedState, state.ledger, mark),
       contradicted: undefined,
       pending: this.#source.isStore ? (mark?.pending ?? []) : [],
       range: this.#range?.mark,
@@ -427,15 +450,16 @@ class Ingest {
   /**
    * Range of versions that are signed once the store holds a version of the source. A source without signatures keeps
    * the range as it is, and no source verifies versions that were not proven.
+   * @param trustedState the validators that verify the version
    * @param held ledger of the store before; undefined if it is empty
    * @param before the mark of that ledger
    */
   #signedUpTo(
     version: bigint,
+    trustedState: TrustedState | undefined,
     held: LedgerSummary | undefined,
     before: CommitMark | undefined,
   ): SignedRange | undefined {
-    const { trustedState } = this.#source
     if (trustedState && !before?.isUnproven) return { version, ...trustedState }
     if (trustedState && !this.#isUnprovenNoticed) {
       this.#isUnprovenNoticed = true

@@ -3,6 +3,7 @@ import type { LedgerSource, LedgerVersion } from '@ledger-state/feed'
 import { decodeCommitMark, type RangeOfLedger } from '@ledger-state/records'
 import { rangeErrors } from '../errors.js'
 import type { IngestOptions, KeptParts } from './ingest-options.js'
+import { type ProvenBySource, provenBy } from './proven-by-source.js'
 
 const KEPT: readonly KeptParts[] = ['none', 'summary', 'whole']
 
@@ -16,7 +17,7 @@ export class RangeFill {
   readonly #to: bigint
   readonly #kept: KeptParts
   #mark: RangeOfLedger | undefined
-  #markBefore: Uint8Array | undefined
+  #provenBefore: ProvenBySource | undefined
 
   private constructor(
     source: LedgerSource,
@@ -64,9 +65,9 @@ export class RangeFill {
     return this.#mark
   }
 
-  /** Mark of the source after the version that was passed last, once the range may end there. */
-  get markBefore(): Uint8Array | undefined {
-    return this.#markBefore
+  /** What is proven up to the version that was passed last, once the range may end there. */
+  get provenBefore(): ProvenBySource | undefined {
+    return this.#provenBefore
   }
 
   /** Whether earlier ranges began to keep so much of transactions. */
@@ -79,15 +80,15 @@ export class RangeFill {
    * in the range
    */
   beginsWith({ version, block }: LedgerVersion): boolean {
-    const { mark } = this.#source
-    if (!mark) throw rangeErrors.noProofs(this.#source.position)
+    const proven = provenBy(this.#source)
+    if (!proven.mark) throw rangeErrors.noProofs(this.#source.position)
     if (version >= this.#from && block) {
       if (version > this.#to) throw rangeErrors.nothingInRange(this.#from, this.#to)
-      const before = this.#markBefore ?? this.#source.markBefore
+      const before = this.#provenBefore?.mark ?? this.#source.markBefore
       this.#mark = { from: this.#from, to: this.#to, before, kept: KEPT.indexOf(this.#kept) }
       return true
     }
-    this.#markBefore = mark
+    this.#provenBefore = proven
     return false
   }
 
@@ -98,6 +99,6 @@ export class RangeFill {
 
   /** Takes note of a version of the range. */
   passed({ version }: LedgerVersion): void {
-    if (version >= this.#to) this.#markBefore = this.#source.mark
+    if (version >= this.#to) this.#provenBefore = provenBy(this.#source)
   }
 }
