@@ -16,8 +16,8 @@ export interface PackedClosureLink {
   readonly target: ClosureTarget
   readonly mask: bigint
   readonly capturedCount: number
-  /** Layouts of the captured values; empty if the closure cannot be stored. */
-  readonly layouts: readonly RuntimeLayout[]
+  /** Layouts of the captured values; undefined if the closure cannot be stored. */
+  readonly layouts: readonly RuntimeLayout[] | undefined
 }
 
 const PERSISTENT_ATTRIBUTE = 1
@@ -49,7 +49,7 @@ export class ClosureCalls {
     const { module, definition } = instance
     const types = this.#world.instantiateAll(scope, captured)
     const isPersistent = definition.visibility === 'public' || definition.attributes.includes(PERSISTENT_ATTRIBUTE)
-    const layouts = isPersistent ? types.map((type) => this.#capturedLayout(type)) : []
+    const layouts = isPersistent ? types.map((type) => this.#capturedLayout(type)) : undefined
     const target = {
       address: module.name.address,
       module: module.name.name,
@@ -110,7 +110,7 @@ export class ClosureCalls {
       capturedTypes.length === captured.length &&
       sameTypes(given, type.parameters) &&
       sameTypes(resultTypes, type.results) &&
-      capturedTypes.every((one, at) => this.#isOfType(one, layouts[at]))
+      capturedTypes.every((one, at) => this.#isOfType(one, layouts?.[at]))
     if (!fits) {
       throw new VmFault(STATUS.RUNTIME_DISPATCH_ERROR, 'the function of a stored closure has another type')
     }

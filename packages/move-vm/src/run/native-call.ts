@@ -43,6 +43,8 @@ interface NativeCallParts {
   readonly callers: () => readonly FunctionInstance[]
 }
 
+/** Faults of values that have no BCS. */
+const UNSERIALIZABLE: readonly number[] = [STATUS.VM_MAX_VALUE_DEPTH_REACHED, STATUS.VALUE_SERIALIZATION_ERROR]
 /** Instructions that each part of a type takes in its tag. */
 const TAG_NODE_PRICE = 4
 
@@ -160,7 +162,7 @@ export class NativeCall implements NativeContext {
     try {
       return this.inSlices(() => this.#parts.serializer.beginToBytes(type, value))
     } catch (error) {
-      if (error instanceof VmFault && error.status === STATUS.VM_MAX_VALUE_DEPTH_REACHED) return undefined
+      if (error instanceof VmFault && UNSERIALIZABLE.includes(error.status)) return undefined
       throw error
     }
   }
