@@ -12,8 +12,9 @@ import { writeInteger } from './integer-codec.js'
 
 /** Writes the parts of function values that are not values. */
 export interface ClosureWriter {
-  /** Writes everything before the captured values. */
+  /** Charges and writes everything before the captured values. */
   writeHead(writer: ByteWriter, closure: ClosureValue): void
+  /** Writes and charges the layout of a captured value. */
   writeLayout(writer: ByteWriter, layout: RuntimeLayout): void
 }
 
