@@ -376,6 +376,61 @@ describe('a closure', () => {
     expect(faultOf(call('stored')).code).toBe(2020)
   })
 
+  it('out of storage may capture an enum that has more variants now, but no other ones', () => {
+    const ENUM = struct('Kind')
+    const held = new TestState([
+      {
+        name: 'm',
+        structs: [
+          { name: 'Held', fields: [['f', functionType([U64], [U64])]] },
+          {
+            name: 'Kind',
+            variants: [
+              { name: 'Old', fields: [['x', U64]] },
+              { name: 'New', fields: [['wide', { kind: 'u256' }]] },
+            ],
+          },
+        ],
+        functions: [
+          CLOSURES.functions.find(({ name }) => name === 'stored')!,
+          {
+            name: 'add_old',
+            attributes: [1],
+            parameters: [{ kind: 'vector', element: ENUM }, U64],
+            results: [U64],
+            isView: false,
+            code: [
+              ['imm_borrow_loc', 0],
+              ['ld_u64', 0],
+              ['vec_imm_borrow', ENUM],
+              ['imm_borrow_variant_field', 'Kind::Old.x'],
+              ['read_ref'],
+              ['move_loc', 1],
+              ['add'],
+              ['ret'],
+            ],
+          },
+        ],
+      },
+    ])
+    /** A stored closure that captures one `Old`, with a layout of `Kind` whose variants have these fields. */
+    const capturing = (...variants: readonly number[][]) => {
+      const writer = new ByteWriter().uleb128(7).u16(1).bytes(SELF.address).string('m').string('add_old').uleb128(0)
+      writer.u64(1n).u8(5).u8(6).u8(1).uleb128(variants.length)
+      for (const fields of variants) writer.uleb128(fields.length).bytes(Uint8Array.from(fields))
+      return writer.uleb128(1).uleb128(0).u64(7n).toBytes()
+    }
+    const answer = (...variants: readonly number[][]) => {
+      held.set(key, capturing(...variants))
+      return callView(createVm(), held, 'm::stored')
+    }
+    expect(numberOf(answer([2], [10]))).toBe(107n)
+    expect(numberOf(answer([2]))).toBe(107n)
+    expect(faultOf(answer([2], [10], [])).code).toBe(4037)
+    expect(faultOf(answer([2], [9])).code).toBe(4037)
+    expect(faultOf(answer([2], [10, 10])).code).toBe(4037)
+  })
+
   it('counts as entering its module again, which locks its resources', () => {
     expect(faultOf(call('reenter'))).toMatchObject({
       code: 4037,
