@@ -470,6 +470,9 @@ describe.skipIf(!hasSharedData).each([
       return variant === 0 ? (fields[0] as ClosureValue).target : (fields[0] as StructValue).variant
     }
     const two = ['u64', 'u64']
+    const max = [ONE, ref(string('math64')), ref(string('max'))]
+    const incompatible = new StructValue(1, [new StructValue(3, [])])
+    expect(bed.results('0x1::reflect::native_resolve', ['u64'], ...max)).toEqual([incompatible])
     expect(resolve(two, ['u64'], 'math64', 'max')).toMatchObject({ name: 'max', typeArguments: [] })
     expect(resolve(two, ['u64'], 'math64', 'absent')).toBe(1)
     expect(resolve(two, ['u64'], 'absent', 'max')).toBe(1)
@@ -482,6 +485,11 @@ describe.skipIf(!hasSharedData).each([
     expect(resolve(['u8'], ['0x1::option::Option<u8>'], 'option', 'some')).toMatchObject(some)
     expect(resolve(['u8'], ['0x1::option::Option<u16>'], 'option', 'some')).toBe(3)
     expect(resolve([], ['0x1::string::String'], 'type_info', 'type_name')).toBe(4)
+    // They need the abilities that the function asks for.
+    const any = ['0x1::copyable_any::Any']
+    expect(resolve(['vector<u8>'], any, 'copyable_any', 'pack')).toMatchObject({ name: 'pack' })
+    expect(resolve(['0x1::object::ConstructorRef'], any, 'copyable_any', 'pack')).toBe(3)
+    expect(resolve(['vector<signer>'], any, 'copyable_any', 'pack')).toBe(3)
   })
 
   it('make points of ristretto255', () => {

@@ -19,6 +19,7 @@ import { TYPE_BYTES, TYPE_PART_BYTES, TYPE_WORK, type Type } from '../types/type
 import { ByteVector } from '../values/byte-vector.js'
 import { OrderTest } from '../values/compare-values.js'
 import { type ClosureValue, StructValue, type Value } from '../values/value.js'
+import { abilitiesOf } from './abilities.js'
 import type { ClosureCalls } from './closure-calls.js'
 import type { ChainSettings } from './environment.js'
 import type { GlobalState } from './global-state.js'
@@ -181,6 +182,11 @@ export class NativeCall implements NativeContext {
 
   layout(type: Type): TypeLayout {
     return this.#parts.layouts.typeLayout(type)
+  }
+
+  abilities(type: Type): number {
+    this.charge(type.size)
+    return abilitiesOf(type, this.#parts.world)
   }
 
   structType(address: string, module: string, name: string, typeArguments: readonly Type[]): Type {
