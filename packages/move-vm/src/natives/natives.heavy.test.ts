@@ -332,20 +332,51 @@ describe.skipIf(!hasSharedData).each([
     expect(bed.call('0x1::aggregator::read', [], unknown)).toMatchObject({ status: 4026 })
   })
 
-  it('read aggregators of the first kind with the whole history of their changes', () => {
+  /** Calls natives of aggregators with a limit of 10 whose stored values are 5. */
+  function storedAggregators() {
     const stored = Uint8Array.from({ length: 16 }, (_, at) => (at === 0 ? 5 : 0))
-    const isItem = (key: Uint8Array) => key[0] === 1 && bytesToHexDigits(key).endsWith(ONE + ONE)
+    const isItem = (key: Uint8Array) => key[0] === 1 && bytesToHexDigits(key).slice(2, 66) === ONE
     const overlay = new NativeBed({ read: (key) => (isItem(key) ? stored : state.read(key)) }, { isInPieces })
-    const aggregator = ref(new StructValue(0, [ONE, ONE, 10]))
-    const run = (name: string, ...args: Value[]) => overlay.call(`0x1::aggregator::${name}`, [], aggregator, ...args)
-    expect(run('read')).toEqual({ kind: 'results', results: [5] })
-    run('sub', 4)
-    run('add', 8)
-    expect(run('read')).toEqual({ kind: 'results', results: [9] })
-    run('add', 2)
-    run('sub', 3)
+    return (name: string, key: number, ...args: Value[]) => {
+      const aggregator = ref(new StructValue(0, [ONE, String(key).padStart(64, '0'), 10]))
+      return overlay.call(`0x1::aggregator::${name}`, [], aggregator, ...args)
+    }
+  }
+  const ok = { kind: 'results', results: [] }
+
+  it('read aggregators of the first kind with the whole history of their changes', () => {
+    const run = storedAggregators()
+    expect(run('sub', 1, 4)).toEqual(ok)
+    expect(run('add', 1, 8)).toEqual(ok)
+    expect(run('read', 1)).toEqual({ kind: 'results', results: [9] })
     // The value was 11 on the way, above the limit.
-    expect(run('read')).toEqual(abort(0x20001))
+    expect(run('add', 2, 6)).toEqual(ok)
+    expect(run('sub', 2, 3)).toEqual(ok)
+    expect(run('read', 2)).toEqual(abort(0x20001))
+    // It was -1 on the way.
+    expect(run('sub', 3, 6)).toEqual(ok)
+    expect(run('add', 3, 3)).toEqual(ok)
+    expect(run('read', 3)).toEqual(abort(0x20002))
+  })
+
+  it('check changes of aggregators of the first kind against the value once it was read', () => {
+    const run = storedAggregators()
+    expect(run('read', 4)).toEqual({ kind: 'results', results: [5] })
+    expect(run('sub', 4, 6)).toEqual(abort(0x20002))
+    expect(run('add', 4, 6)).toEqual(abort(0x20001))
+    expect(run('add', 4, 5)).toEqual(ok)
+    expect(run('read', 4)).toEqual({ kind: 'results', results: [10] })
+    // Before a read, no more than the limit may be added or subtracted.
+    expect(run('add', 5, 11)).toEqual(abort(0x20001))
+    expect(run('sub', 5, 11)).toEqual(abort(0x20002))
+    expect(run('add', 5, 5)).toEqual(ok)
+    expect(run('sub', 5, 11)).toEqual(abort(0x20002))
+    expect(run('sub', 5, 10)).toEqual(ok)
+    expect(run('sub', 5, 6)).toEqual(abort(0x20002))
+    expect(run('sub', 5, 5)).toEqual(ok)
+    // Only a read tells whether a sum that was below 0 is too large.
+    expect(run('add', 5, 21)).toEqual(ok)
+    expect(run('read', 5)).toEqual(abort(0x20001))
   })
 
   it('read and write aggregators of the second kind, snapshots and derived strings', () => {
