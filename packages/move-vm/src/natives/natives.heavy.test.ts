@@ -12,6 +12,7 @@ import { STATUS } from '../faults/status.js'
 import { ByteVector } from '../values/byte-vector.js'
 import { ClosureValue, Reference, StructValue, type Value, VectorValue } from '../values/value.js'
 import { areValidatorTransactionsEnabled } from './consensus-config.js'
+import { ENCODED_AT_ONCE } from './encode-all.js'
 import { SESSION_HASH } from './session.js'
 
 // Natives over the genesis of a development network, called as the interpreter calls them.
@@ -596,6 +597,41 @@ describe.skipIf(!hasSharedData).each([
     const most = Math.floor((1 << 20) / 576)
     for (let made = 0; made < most; made++) fresh.results(name('zero'), [bls('Fq12')])
     expect(fresh.call(name('zero'), [bls('Fq12')])).toEqual(abort(0x90003))
+  })
+
+  it('encode points for long tasks in slices', () => {
+    const count = 40
+    const turnsOf = (step: () => void) => {
+      const before = bed.turns
+      step()
+      return bed.turns - before
+    }
+    const list = (one: Value) => new VectorValue(new Array<Value>(count).fill(one))
+    const ristretto = (one: string) => `0x1::ristretto255::${one}`
+    const scalar = (value: number) => new ByteVector(Uint8Array.from({ length: 32 }, (_, at) => (at === 0 ? value : 0)))
+    const [base] = bed.results(ristretto('basepoint_mul_internal'), [], scalar(1))
+    const [product] = bed.results(ristretto('basepoint_mul_internal'), [], scalar(3 * count))
+    const points = ref(list(new StructValue(0, [base!])))
+    const scalars = ref(list(new StructValue(0, [scalar(3)])))
+    const ristrettoTurns = turnsOf(() => {
+      const [sum] = bed.results(ristretto('multi_scalar_mul_internal'), ['u8', 'u8'], points, scalars)
+      const point = (handle: Value | undefined) => ref(new StructValue(0, [handle!]))
+      expect(bed.results(ristretto('point_equals'), [], point(sum), point(product))).toEqual([true])
+    })
+    const algebra = (one: string) => `0x1::crypto_algebra::${one}_internal`
+    const [g1, fr] = ['0x1::bls12381_algebra::G1', '0x1::bls12381_algebra::Fr'] as const
+    const [one] = bed.results(algebra('one'), [g1])
+    const [three] = bed.results(algebra('from_u64'), [fr], 3)
+    const [factor] = bed.results(algebra('from_u64'), [fr], 3 * count)
+    const [expected] = bed.results(algebra('scalar_mul'), [g1, fr], one!, factor!)
+    const algebraTurns = turnsOf(() => {
+      const [sum] = bed.results(algebra('multi_scalar_mul'), [g1, fr], list(one!), list(three!))
+      expect(bed.results(algebra('eq'), [g1], sum!, expected!)).toEqual([true])
+    })
+    for (const turns of [ristrettoTurns, algebraTurns]) {
+      if (isInPieces) expect(turns).toBeGreaterThanOrEqual(count / ENCODED_AT_ONCE.points - 1)
+      else expect(turns).toBe(0)
+    }
   })
 
   it('report by name those that are not built', () => {
