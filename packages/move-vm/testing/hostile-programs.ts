@@ -972,6 +972,51 @@ function randomClosuresProgram(random: Random): HostileProgram {
   return closuresProgram(random.pick(CLOSURE_USES), 1 + random.below(10_000), random.pick([2, 40, 255]))
 }
 
+/** Emits `count` events below `depth` waiting callers. */
+export function eventsProgram(depth: number, count: number): HostileProgram {
+  const write = native('event', 'write_module_event_to_store', [T], [], [0])
+  const emit: AssembledFunction = {
+    name: 'emit',
+    parameters: [T],
+    typeParameters: write.call.typeParameters,
+    visibility: 'public',
+    isView: false,
+    code: [['move_loc', 0], ['call_generic', { ...write.call, typeArguments: [T] }], ['ret']],
+  }
+  const event: Line[] = [
+    ['ld_u64', 1],
+    ['pack', 'S'],
+    ['call_generic', { ...emit, module: { address: ONE, name: 'event' }, typeArguments: [own('S')] }],
+  ]
+  const down: AssembledFunction = {
+    name: 'down',
+    parameters: [U64],
+    isView: false,
+    code: [
+      ['copy_loc', 0],
+      ['ld_u64', 0],
+      ['eq'],
+      ['br_true', 'bottom'],
+      ['move_loc', 0],
+      ['ld_u64', 1],
+      ['sub'],
+      ['call', { name: 'down', parameters: [U64], results: [] }],
+      ['ret'],
+      { label: 'bottom' },
+      ...loop(event, count),
+      ['ret'],
+    ],
+  }
+  const f = view([['ld_u64', depth], ['call', { name: 'down', parameters: [U64], results: [] }], ...done])
+  const framework: Assembly = { ...write.assembly, functions: [...write.assembly.functions, emit] }
+  const structs: AssembledStruct[] = [{ name: 'S', abilities: 7, fields: [['x', U64]] }]
+  return { kind: 'events', modules: [{ name: 'm', structs, functions: [f, down] }, framework] }
+}
+
+function randomEventsProgram(random: Random): HostileProgram {
+  return eventsProgram(random.below(1_000), 1 + random.below(100_000))
+}
+
 /** Code of a function without results, for its verification: `length` parts, some of them in blocks of their own. */
 type CodeMaker = (length: number, random: Random) => Pick<AssembledFunction, 'parameters' | 'locals' | 'code'>
 
@@ -1079,6 +1124,7 @@ const KINDS = [
   randomReadProgram,
   randomLargeValueProgram,
   randomClosuresProgram,
+  randomEventsProgram,
   treeProgram,
   chainProgram,
   signatureProgram,

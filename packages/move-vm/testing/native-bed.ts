@@ -67,7 +67,7 @@ export class NativeBed {
       meter,
       environment,
       compute: isInPieces ? undefined : runComputeTask,
-      callers: () => [],
+      callerAt: () => undefined,
     })
   }
 

@@ -134,9 +134,9 @@ export class Machine {
     this.#equality = new EqualityTest(meter)
   }
 
-  /** The functions that are running, from the first one called. */
-  get callers(): readonly FunctionInstance[] {
-    return this.#frames.map(({ callee }) => callee)
+  /** The function that runs (0), or one that waits for it, the nearest first; undefined beyond the first function. */
+  callerAt(index: number): FunctionInstance | undefined {
+    return this.#frames.at(-1 - index)?.callee
   }
 
   /** Whether a function is running. */

@@ -40,8 +40,8 @@ interface NativeCallParts {
   readonly environment: ChainSettings
   /** Does tasks at once; undefined if tasks are done elsewhere. */
   readonly compute: Compute | undefined
-  /** The functions that are running, from the first one called. */
-  readonly callers: () => readonly FunctionInstance[]
+  /** The function that called the native (0), or one above it, the nearest first; undefined beyond the first function. */
+  readonly callerAt: (index: number) => FunctionInstance | undefined
 }
 
 /** Faults of values that have no BCS. */
@@ -219,11 +219,11 @@ export class NativeCall implements NativeContext {
   }
 
   get caller(): FunctionName {
-    return nameOf(this.#parts.callers().at(-1)!)
+    return nameOf(this.#parts.callerAt(0)!)
   }
 
   callerAbove(index: number): FunctionName | undefined {
-    const caller = this.#parts.callers().at(-2 - index)
+    const caller = this.#parts.callerAt(1 + index)
     return caller && nameOf(caller)
   }
 

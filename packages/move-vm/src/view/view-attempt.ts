@@ -186,7 +186,7 @@ export class ViewAttempt {
       meter,
       environment,
       compute: this.#options.computesElsewhere ? undefined : this.#compute,
-      callers: () => machine.callers,
+      callerAt: (index) => machine.callerAt(index),
     })
     const machine = new Machine({ world, layouts, globals, natives, closures, meter })
     return { environment, layouts, serializer, natives, machine }
