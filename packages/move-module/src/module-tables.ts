@@ -336,7 +336,7 @@ function readMetadataEntry(reader: ByteReader): MetadataEntry {
   return { key, value }
 }
 
-const IDENTIFIER = /^(?:[a-zA-Z][a-zA-Z0-9_$]*|_[a-zA-Z0-9_$]+|<SELF>(?:_[0-9]+)?)$/
+const IDENTIFIER = /^(?:[a-zA-Z][a-zA-Z0-9_$]*|[_$][a-zA-Z0-9_$]+|<SELF>(?:_[0-9]+)?)$/
 
 function readIdentifier(reader: ByteReader, version: number): string {
   const start = reader.offset

@@ -124,10 +124,13 @@ describe('writeModule and readModule', () => {
         name: 'm',
         structs: [{ kind: 'native', name: structName, abilities: 0, typeParameters: [] }],
       })
-    expect(readModule(named(9, 'a$b')).structs[0]!.name).toBe('a$b')
+    for (const structName of ['a$b', '$a', '$$', '_$', '__']) {
+      expect(readModule(named(9, structName)).structs[0]!.name).toBe(structName)
+    }
     for (const [version, structName] of [
       [8, 'a$b'],
-      [9, '$a'],
+      [8, '$a'],
+      [9, '$'],
       [9, '_'],
       [9, 'é'],
       [9, ''],

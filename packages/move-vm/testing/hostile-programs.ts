@@ -888,6 +888,135 @@ export function largeValuePrograms(items: number, copies: number): readonly Host
   return LARGE_NATIVES.map((one) => largeValueProgram(one, items, copies))
 }
 
+/** Ways to use a list of closures. */
+const CLOSURE_USES = ['bcs::serialized_size', 'result', 'eq', 'cmp::compare'] as const
+type ClosureUse = (typeof CLOSURE_USES)[number]
+const MOST_TYPE_ARGUMENTS = 32
+/** Type arguments of a struct of which one and three more have 125 parts; a type has at most 128. */
+const BRANCHES = 31
+
+/**
+ * Fills a list with `count` closures of a function that has type arguments with many parts and long names, and uses it.
+ * A comparison is made `count` times, of two closures whose type arguments differ in their last part.
+ */
+function closuresProgram(use: ClosureUse, count: number, nameLength: number): HostileProgram {
+  const [branch, leaf, other] = ['N', 'L', 'O'].map((name) => name.padEnd(nameLength, 'x')) as [string, string, string]
+  const filled = (last: Token, ...first: Token[]) =>
+    own(branch, ...first, ...new Array<Token>(BRANCHES - 1 - first.length).fill(own(leaf)), last)
+  const large = (last: Token) => filled(filled(last), filled(own(leaf)), filled(own(leaf)))
+  const type = closure([U64], [U64])
+  const list = vector(type)
+  const g: AssembledFunction = {
+    name: 'g',
+    typeParameters: new Array<number>(MOST_TYPE_ARGUMENTS).fill(0),
+    parameters: [U64],
+    results: [U64],
+    visibility: 'public',
+    attributes: [1],
+    isView: false,
+    code: [['move_loc', 0], ['ret']],
+  }
+  const pack = (last: string): Line => {
+    const first = new Array<Token>(MOST_TYPE_ARGUMENTS - 1).fill(large(own(leaf)))
+    return ['pack_closure_generic', { ...g, typeArguments: [...first, large(own(last))] }, 0]
+  }
+  const fill: Line[] = [
+    ['vec_pack', type, 0],
+    ['st_loc', 1],
+    ...loop([['mut_borrow_loc', 1], pack(leaf), ['vec_push_back', type]], count),
+  ]
+  const both: Line[] = [pack(leaf), ['st_loc', 2], pack(other), ['st_loc', 3]]
+  const compared: Line[] = [
+    ['imm_borrow_loc', 2],
+    ['imm_borrow_loc', 3],
+  ]
+  const size = native('bcs', 'serialized_size', [reference(T)], [U64], [0])
+  const ordering = structAt(ONE, 'cmp')('Ordering')
+  const compare = native('cmp', 'compare', [reference(T), reference(T)], [ordering], [0])
+  const code: Readonly<Record<ClosureUse, readonly Line[]>> = {
+    'bcs::serialized_size': [
+      ...fill,
+      ['imm_borrow_loc', 1],
+      ['call_generic', { ...size.call, typeArguments: [list] }],
+      ['ret'],
+    ],
+    result: [...fill, ['move_loc', 1], ['ret']],
+    eq: [...both, ...loop([...compared, ['eq'], ['pop']], count), ...done],
+    'cmp::compare': [
+      ...both,
+      ...loop([...compared, ['call_generic', { ...compare.call, typeArguments: [type] }], ['pop']], count),
+      ...done,
+    ],
+  }
+  const f: AssembledFunction = {
+    ...view(code[use], [U64, list, type, type]),
+    results: [use === 'result' ? list : U64],
+  }
+  const structs: AssembledStruct[] = [
+    { name: branch, typeParameters: new Array<number>(BRANCHES).fill(0), fields: [['x', U64]] },
+    { name: leaf, fields: [['x', U64]] },
+    { name: other, fields: [['x', U64]] },
+  ]
+  return {
+    kind: `${use} of closures`,
+    modules: [{ name: 'm', structs, functions: [f, g] }, size.assembly, compare.assembly],
+  }
+}
+
+/** A program for each use of closures. */
+export function closuresPrograms(count: number, nameLength: number): readonly HostileProgram[] {
+  return CLOSURE_USES.map((use) => closuresProgram(use, count, nameLength))
+}
+
+function randomClosuresProgram(random: Random): HostileProgram {
+  return closuresProgram(random.pick(CLOSURE_USES), 1 + random.below(10_000), random.pick([2, 40, 255]))
+}
+
+/** Emits `count` events below `depth` waiting callers. */
+export function eventsProgram(depth: number, count: number): HostileProgram {
+  const write = native('event', 'write_module_event_to_store', [T], [], [0])
+  const emit: AssembledFunction = {
+    name: 'emit',
+    parameters: [T],
+    typeParameters: write.call.typeParameters,
+    visibility: 'public',
+    isView: false,
+    code: [['move_loc', 0], ['call_generic', { ...write.call, typeArguments: [T] }], ['ret']],
+  }
+  const event: Line[] = [
+    ['ld_u64', 1],
+    ['pack', 'S'],
+    ['call_generic', { ...emit, module: { address: ONE, name: 'event' }, typeArguments: [own('S')] }],
+  ]
+  const down: AssembledFunction = {
+    name: 'down',
+    parameters: [U64],
+    isView: false,
+    code: [
+      ['copy_loc', 0],
+      ['ld_u64', 0],
+      ['eq'],
+      ['br_true', 'bottom'],
+      ['move_loc', 0],
+      ['ld_u64', 1],
+      ['sub'],
+      ['call', { name: 'down', parameters: [U64], results: [] }],
+      ['ret'],
+      { label: 'bottom' },
+      ...loop(event, count),
+      ['ret'],
+    ],
+  }
+  const f = view([['ld_u64', depth], ['call', { name: 'down', parameters: [U64], results: [] }], ...done])
+  const framework: Assembly = { ...write.assembly, functions: [...write.assembly.functions, emit] }
+  const structs: AssembledStruct[] = [{ name: 'S', abilities: 7, fields: [['x', U64]] }]
+  return { kind: 'events', modules: [{ name: 'm', structs, functions: [f, down] }, framework] }
+}
+
+function randomEventsProgram(random: Random): HostileProgram {
+  return eventsProgram(random.below(1_000), 1 + random.below(100_000))
+}
+
 /** Code of a function without results, for its verification: `length` parts, some of them in blocks of their own. */
 type CodeMaker = (length: number, random: Random) => Pick<AssembledFunction, 'parameters' | 'locals' | 'code'>
 
@@ -994,6 +1123,8 @@ const KINDS = [
   randomUncalledProgram,
   randomReadProgram,
   randomLargeValueProgram,
+  randomClosuresProgram,
+  randomEventsProgram,
   treeProgram,
   chainProgram,
   signatureProgram,

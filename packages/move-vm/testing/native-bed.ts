@@ -42,6 +42,8 @@ export class NativeBed {
   readonly #natives: NativeCall
   readonly #serializer: Serializer
   readonly meter = new Meter(DEFAULT_BUDGET)
+  /** Number of turns that ended within a step. */
+  turns = 0
   readonly #isInPieces: boolean
 
   constructor(state: ViewState, { flags = {}, isInPieces = false }: NativeBedOptions = {}) {
@@ -65,7 +67,7 @@ export class NativeBed {
       meter,
       environment,
       compute: isInPieces ? undefined : runComputeTask,
-      callers: () => [],
+      callerAt: () => undefined,
     })
   }
 
@@ -117,11 +119,14 @@ export class NativeBed {
   #repeat<T>(step: () => T, provide?: (result: readonly Uint8Array[]) => void): T {
     for (;;) {
       if (this.#isInPieces) this.meter.beginTurn(1)
+      this.meter.mark()
       try {
         return step()
       } catch (error) {
+        if (error instanceof TurnOver) this.turns++
         if (error instanceof PendingTask && provide) provide(runComputeTask(error.task))
         else if (!(error instanceof LackingKeys || error instanceof TurnOver)) throw error
+        this.meter.undo()
       }
     }
   }

@@ -47,6 +47,7 @@ export {
   readTypeTag,
   skipStructTag,
   skipTypeTag,
+  TYPE_TAG_VARIANTS,
   writeStructTag,
   writeTypeTag,
 } from './type-tag-bcs.js'

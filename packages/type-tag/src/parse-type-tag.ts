@@ -12,7 +12,7 @@ export const MAX_TYPE_TEXT_LENGTH = 65_536
  * ```
  * type    = primitive | "vector" "<" type ">" | address "::" name "::" name [ ["::"] "<" [ type { "," type } [","] ] ">" ]
  * address = "0" ("x" | "X") hexdigit{1..64}
- * name    = letter { letter | digit | "_" | "$" } | "_" ( letter | digit | "_" | "$" )+
+ * name    = letter { letter | digit | "_" | "$" } | ( "_" | "$" ) ( letter | digit | "_" | "$" )+
  * ```
  * Spaces, tabs, LF, CR and FF may appear between any two tokens.
  * @throws `invalid_type_tag` with `fields.offset` in UTF-16 units
@@ -134,14 +134,14 @@ class TypeTagParser {
     this.#skipSpace()
     const start = this.#at
     const name = this.#takeWord()
-    if (name === '' || name === '_') {
+    if (name === '' || name === '_' || name === '$') {
       this.#at = start
       throw this.#expected(expected)
     }
     return name
   }
 
-  /** Takes a run of identifier characters that begins with a letter or `_`. Empty if there is none. */
+  /** Takes a run of identifier characters that begins with a letter, `_` or `$`. Empty if there is none. */
   #takeWord(): string {
     const start = this.#at
     if (!isWordStart(this.#charCode())) return ''
@@ -198,9 +198,9 @@ function isSpace(charCode: number): boolean {
 
 function isWordStart(charCode: number): boolean {
   const lower = charCode | 0x20
-  return (lower >= 0x61 && lower <= 0x7a) || charCode === 0x5f
+  return (lower >= 0x61 && lower <= 0x7a) || charCode === 0x5f || charCode === 0x24
 }
 
 function isWordPart(charCode: number): boolean {
-  return isWordStart(charCode) || (charCode >= 0x30 && charCode <= 0x39) || charCode === 0x24
+  return isWordStart(charCode) || (charCode >= 0x30 && charCode <= 0x39)
 }

@@ -9,8 +9,11 @@ import {
   type TypeTag,
 } from './type-tag.js'
 
-/** Variants of a type tag in BCS; see docs/ledger-formats.md, section "Type tags". */
-const BCS_TAG: Readonly<Record<PrimitiveType | 'vector' | 'struct' | 'function', number>> = {
+/**
+ * Variant of each kind of type tag in BCS, and its place in the order of tags; see docs/ledger-formats.md, section "Type
+ * tags".
+ */
+export const TYPE_TAG_VARIANTS: Readonly<Record<PrimitiveType | 'vector' | 'struct' | 'function', number>> = {
   bool: 0,
   u8: 1,
   u64: 2,
@@ -30,14 +33,14 @@ const BCS_TAG: Readonly<Record<PrimitiveType | 'vector' | 'struct' | 'function',
   i128: 16,
   i256: 17,
 }
-const KIND_OF_BCS_TAG = new Map(Object.entries(BCS_TAG).map(([kind, tag]) => [tag, kind]))
+const KIND_OF_VARIANT = new Map(Object.entries(TYPE_TAG_VARIANTS).map(([kind, tag]) => [tag, kind]))
 
 /** Deepest nesting that is read: more than any tag of a ledger has, and little enough for the stack. */
 const MAX_BCS_NESTING = 64
 
 /** Writes the BCS of a type tag. */
 export function writeTypeTag(writer: ByteWriter, tag: TypeTag): void {
-  writer.uleb128(BCS_TAG[tag.kind])
+  writer.uleb128(TYPE_TAG_VARIANTS[tag.kind])
   if (tag.kind === 'vector') writeTypeTag(writer, tag.element)
   else if (tag.kind === 'struct') writeStructTag(writer, tag)
   else if (tag.kind === 'function') {
@@ -67,7 +70,7 @@ export function writeStructTag(writer: ByteWriter, tag: StructTag): void {
 export function readTypeTag(reader: ByteReader, depth = 0): TypeTag {
   const start = reader.offset
   if (depth > MAX_BCS_NESTING) throw reader.fault(`types are nested more than ${MAX_BCS_NESTING} levels deep`)
-  const kind = KIND_OF_BCS_TAG.get(reader.readUleb128())
+  const kind = KIND_OF_VARIANT.get(reader.readUleb128())
   if (kind === undefined) throw reader.fault('unknown type tag', start)
   if (kind === 'vector') return { kind, element: readTypeTag(reader, depth + 1) }
   if (kind === 'struct') return readStructTag(reader, depth)
@@ -95,13 +98,13 @@ export function skipTypeTag(reader: ByteReader, depth = 0): void {
   const start = reader.offset
   if (depth > MAX_BCS_NESTING) throw reader.fault(`types are nested more than ${MAX_BCS_NESTING} levels deep`)
   const tag = reader.readUleb128()
-  if (tag === BCS_TAG.vector) skipTypeTag(reader, depth + 1)
-  else if (tag === BCS_TAG.struct) skipStructTag(reader, depth)
-  else if (tag === BCS_TAG.function) {
+  if (tag === TYPE_TAG_VARIANTS.vector) skipTypeTag(reader, depth + 1)
+  else if (tag === TYPE_TAG_VARIANTS.struct) skipStructTag(reader, depth)
+  else if (tag === TYPE_TAG_VARIANTS.function) {
     skipSlots(reader, depth)
     skipSlots(reader, depth)
     reader.skip(1)
-  } else if (!KIND_OF_BCS_TAG.has(tag)) throw reader.fault('unknown type tag', start)
+  } else if (!KIND_OF_VARIANT.has(tag)) throw reader.fault('unknown type tag', start)
 }
 
 /** Moves past a struct tag, as `skipTypeTag` does. @throws `invalid_bcs` */

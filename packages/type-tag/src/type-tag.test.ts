@@ -5,7 +5,7 @@ import { parseStructTag, parseTypeTag } from './parse-type-tag.js'
 import { PRIMITIVE_TYPES, type StructTag, type TypeTag, typeTagSize, typeTagsEqual, typeTagToText } from './type-tag.js'
 import { readTypeTag, skipTypeTag, writeTypeTag } from './type-tag-bcs.js'
 
-const name = fc.stringMatching(/^([a-zA-Z][a-zA-Z0-9_$]{0,9}|_[a-zA-Z0-9_$]{1,9})$/)
+const name = fc.stringMatching(/^([a-zA-Z][a-zA-Z0-9_$]{0,9}|[_$][a-zA-Z0-9_$]{1,9})$/)
 
 /** Type tags of any kind whose texts are within the nesting limit. */
 const arbitraryTypeTag: fc.Arbitrary<TypeTag> = fc.letrec<{ tag: TypeTag }>((tie) => ({
@@ -58,6 +58,8 @@ describe('parseTypeTag', () => {
     ['0x1::M::S<,>', 10, 'expected a type'],
     ['0x1::my-mod::S', 7, 'found "-"'],
     ['0x1::_::S', 5, 'a module name'],
+    ['0x1::$::S', 5, 'a module name'],
+    ['0x1::M::$', 8, 'a struct name'],
     ['0x::M::S', 2, '0 hex digits'],
     [`0x${'1'.repeat(65)}::M::S`, 2, '65 hex digits'],
     ['vector<u8', 9, 'expected ">"'],
@@ -95,7 +97,7 @@ describe('parseTypeTag', () => {
     for (const text of [...Array.from({ length: 128 }, (_, charCode) => String.fromCharCode(charCode)), ...other]) {
       const character = JSON.stringify(text)
       expect([character, isTaken(`${text}u8`)]).toEqual([character, /^[ \t\n\f\r]$/.test(text)])
-      expect([character, isTaken(`0x1::${text}a::S`)]).toEqual([character, /^[a-zA-Z_ \t\n\f\r]$/.test(text)])
+      expect([character, isTaken(`0x1::${text}a::S`)]).toEqual([character, /^[a-zA-Z_$ \t\n\f\r]$/.test(text)])
       expect([character, isTaken(`0x1::a${text}a::S`)]).toEqual([character, /^[a-zA-Z0-9_$]$/.test(text)])
     }
   })

@@ -20,7 +20,7 @@ const FILTERS_PARAMETER: Parameter = {
     'Values of fields, each as a query parameter `field.NAME=VALUE`; `field.NAME.INNER` is a field of an inner struct.',
   schema: {
     type: 'object',
-    patternProperties: { '^field\\.[A-Za-z_][A-Za-z0-9_.]*$': { type: 'string' } },
+    patternProperties: { '^field\\.[A-Za-z_$][A-Za-z0-9_$.]*$': { type: 'string' } },
     additionalProperties: false,
     maxProperties: MOST_FILTERS,
   },

@@ -194,6 +194,17 @@ export class Meter {
     }
   }
 
+  /** Whether the budget is enough for more work. */
+  hasRoomFor({ instructions, bytes, modules, moduleBytes }: Omit<ViewUsage, 'reads' | 'readBytes'>): boolean {
+    const budget = this.#budget
+    return (
+      instructions <= this.instructionsLeft &&
+      this.bytes + bytes <= budget.bytes &&
+      this.#modules + modules <= budget.modules &&
+      this.#moduleBytes + moduleBytes <= budget.moduleBytes
+    )
+  }
+
   /** Begins a step that may have to run again. A run counts each read once, whichever attempt made it. */
   mark(): void {
     this.#markedBytes = this.bytes

@@ -1,6 +1,7 @@
 import { ByteWriter } from '@ledger-state/core'
 import { expectVectorBytes, type Meter } from '../budget/meter.js'
-import { malformedCode } from '../faults/vm-fault.js'
+import { STATUS } from '../faults/status.js'
+import { malformedCode, VmFault } from '../faults/vm-fault.js'
 import { PARTS_AT_ONCE, type SlicedWork } from '../sliced-work.js'
 import { LAYOUT, type RuntimeLayout } from '../types/runtime-layout.js'
 import { ByteVector } from '../values/byte-vector.js'
@@ -11,8 +12,9 @@ import { writeInteger } from './integer-codec.js'
 
 /** Writes the parts of function values that are not values. */
 export interface ClosureWriter {
-  /** Writes everything before the captured values. */
+  /** Charges and writes everything before the captured values. */
   writeHead(writer: ByteWriter, closure: ClosureValue): void
+  /** Writes and charges the layout of a captured value. */
   writeLayout(writer: ByteWriter, layout: RuntimeLayout): void
 }
 
@@ -49,7 +51,10 @@ export class ValueEncoder implements SlicedWork<Uint8Array> {
     this.#root = { value, layout }
   }
 
-  /** @throws VmFault if the value is too deep or does not fit the layout, or if the budget is exhausted */
+  /**
+   * @throws VmFault if the value is too deep, does not fit the layout or holds a function value that cannot be stored,
+   * or if the budget is exhausted
+   */
   continue(): { readonly result: Uint8Array } | undefined {
     const root = this.#root
     this.#unfinished.beginSlice()
@@ -108,6 +113,7 @@ export class ValueEncoder implements SlicedWork<Uint8Array> {
       case LAYOUT.function: {
         if (!(value instanceof ClosureValue)) throw otherType()
         const { captured, layouts } = value
+        if (!layouts) throw new VmFault(STATUS.VALUE_SERIALIZATION_ERROR, 'a function value that cannot be stored')
         this.#closures.writeHead(writer, value)
         this.#meter.chargeBytes(captured.length)
         this.#writeParts({ kind: 'closure', values: captured, layouts, from: 0, depth })

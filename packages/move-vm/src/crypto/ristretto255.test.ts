@@ -43,6 +43,14 @@ describe('ristretto255', () => {
     )
   })
 
+  it.each([0, 1, 6, 7, 40])('adds %i products', (count) => {
+    const factors = Array.from({ length: count }, (_, at) => (at === 3 ? 0n : BigInt(at + 1) << BigInt(6 * at)))
+    const points = factors.map((_, at) => RISTRETTO.BASE.multiply(BigInt(at + 2)).toBytes())
+    const sum = factors.reduce((all, factor, at) => all + factor * BigInt(at + 2), 0n)
+    const expected = multiplyRistretto([RISTRETTO.BASE.toBytes()], [encodeRistrettoScalar(sum)])
+    expect(multiplyRistretto(points, factors.map(encodeRistrettoScalar))).toEqual(expected)
+  })
+
   it('reduces scalars, also negative ones', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 512n), max: 2n ** 512n }), (value) => {

@@ -72,6 +72,14 @@ export function isRetried(error: unknown): boolean {
   return error instanceof LackingKeys || error instanceof PendingTask || error instanceof TurnOver
 }
 
+/** The fault for an error of JavaScript that malformed code, arguments or modules cause; undefined for other errors. */
+export function faultOfError(error: unknown, place?: FaultPlace): VmFault | undefined {
+  const isCaused = error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError
+  if (!isCaused) return undefined
+  const details = place === undefined ? {} : { place }
+  return new VmFault(STATUS.INTERNAL_TYPE_ERROR, `malformed code or arguments: ${error.message}`, details)
+}
+
 /** A fault for code or operands that no verifier accepts. A chain never holds such code; a damaged store may. */
 export function malformedCode(why: string): VmFault {
   return new VmFault(STATUS.VERIFICATION_ERROR, `malformed code: ${why}`)

@@ -3,7 +3,7 @@ import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import { bytesToNumberLE, numberToBytesBE } from '@noble/curves/utils.js'
 import { concatBytes } from '@noble/hashes/utils.js'
 import { PartedMap } from '../parted-map.js'
-import { StructValue, type Value } from '../values/value.js'
+import { StructValue } from '../values/value.js'
 import { addressOf, integerOf, structAt, structOf, toInteger } from './arguments.js'
 import { hashBytes } from './hash-natives.js'
 import type { Native, NativeContext, NativeExtension } from './native.js'
@@ -11,17 +11,18 @@ import { SESSION_HASH } from './session.js'
 
 // Aggregators of the first kind: a struct with a handle, a key and a limit. Its value is an item of a table, a u128,
 // that the natives of tables cannot see. Amounts that a run adds are kept separately from the value, with their maximum
-// and minimum, so that a read can detect whether a limit was exceeded on the way.
+// and minimum, so that the first read can detect whether a limit was exceeded on the way. After it, and if the run made
+// the aggregator, the value is known, and each amount is checked against it.
 
 interface Change {
-  /** Whether this run made it, so that no value is stored. */
-  isNew: boolean
+  /** Whether the value is known: `sum` is the value then, and otherwise what was added to the stored value. */
+  isValue: boolean
   sum: bigint
   highest: bigint
   lowest: bigint
 }
 
-const UNCHANGED: Readonly<Change> = { isNew: false, sum: 0n, highest: 0n, lowest: 0n }
+const UNCHANGED: Readonly<Change> = { isValue: false, sum: 0n, highest: 0n, lowest: 0n }
 const CHANGES: NativeExtension<PartedMap<string, Change>> = { name: 'aggregator', create: () => new PartedMap() }
 const CREATED: NativeExtension<{ count: bigint }> = { name: 'aggregator_factory', create: () => ({ count: 0n }) }
 
@@ -54,19 +55,30 @@ function keepChange(context: NativeContext, { handle, key }: Omit<Aggregator, 'l
   return change
 }
 
-/** Adds an amount, which may be below 0. The change by itself must stay within the limit, whatever is stored. */
-function addTo(context: NativeContext, value: Value | undefined, amount: bigint): readonly Value[] {
-  context.charge(PRICE)
-  const aggregator = aggregatorOf(structAt(value))
-  const change = knownChangeOf(context, aggregator) ?? keepChange(context, aggregator, { ...UNCHANGED })
-  const sum = change.sum + amount
-  if (sum > aggregator.limit) context.abort(OVERFLOW)
-  if (sum < (change.isNew ? 0n : -aggregator.limit)) context.abort(UNDERFLOW)
-  change.sum = sum
-  if (sum > change.highest) change.highest = sum
-  if (sum < change.lowest) change.lowest = sum
-  return []
+/** Whether an amount that is added exceeds the limit, as far as this is known before a read. */
+function isAboveLimit({ sum }: Change, amount: bigint, limit: bigint): boolean {
+  return sum >= 0n && sum + amount > limit
 }
+
+/** Whether the value is below 0 once an amount is subtracted, as far as this is known before a read. */
+function isBelowZero({ isValue, sum }: Change, amount: bigint, limit: bigint): boolean {
+  if (sum >= amount) return false
+  return isValue || (sum >= 0n ? amount : amount - sum) > limit
+}
+
+const changeNative =
+  (sign: bigint, isOutside: typeof isAboveLimit, code: number): Native =>
+  (context, [reference, operand]) => {
+    context.charge(PRICE)
+    const amount = integerOf(operand)
+    const aggregator = aggregatorOf(structAt(reference))
+    const change = knownChangeOf(context, aggregator) ?? keepChange(context, aggregator, { ...UNCHANGED })
+    if (isOutside(change, amount, aggregator.limit)) context.abort(code)
+    change.sum += sign * amount
+    if (change.sum > change.highest) change.highest = change.sum
+    if (change.sum < change.lowest) change.lowest = change.sum
+    return []
+  }
 
 export const AGGREGATOR_NATIVES: Readonly<Record<string, Native>> = {
   '0x1::aggregator_factory::new_aggregator': (context, [factory, limit]) => {
@@ -75,17 +87,18 @@ export const AGGREGATOR_NATIVES: Readonly<Record<string, Native>> = {
     const created = context.extension(CREATED)
     const input = concatBytes(SESSION_HASH, numberToBytesBE(created.count, COUNTER_BYTES))
     const key = bytesToHexDigits(hashBytes(context, 'sha3_256', input))
-    keepChange(context, { handle, key }, { ...UNCHANGED, isNew: true })
+    keepChange(context, { handle, key }, { ...UNCHANGED, isValue: true })
     created.count++
     return [new StructValue(0, [handle, key, limit!])]
   },
-  '0x1::aggregator::add': (context, [aggregator, amount]) => addTo(context, aggregator, integerOf(amount)),
-  '0x1::aggregator::sub': (context, [aggregator, amount]) => addTo(context, aggregator, -integerOf(amount)),
+  '0x1::aggregator::add': changeNative(1n, isAboveLimit, OVERFLOW),
+  '0x1::aggregator::sub': changeNative(-1n, isBelowZero, UNDERFLOW),
   '0x1::aggregator::read': (context, [reference]) => {
     context.charge(PRICE)
     const aggregator = aggregatorOf(structAt(reference))
-    const change = knownChangeOf(context, aggregator) ?? UNCHANGED
-    if (change.isNew) return [toInteger(change.sum)]
+    const known = knownChangeOf(context, aggregator)
+    const change = known ?? UNCHANGED
+    if (change.isValue) return [toInteger(change.sum)]
     const bytes = context.globals.readItemBytes(aggregator.handle, hexToBytes(aggregator.key))
     if (bytes === undefined || bytes.length !== VALUE_BYTES) {
       return context.fault(EXTENSION_ERROR, 'could not find the value of the aggregator')
@@ -93,7 +106,10 @@ export const AGGREGATOR_NATIVES: Readonly<Record<string, Native>> = {
     const stored = bytesToNumberLE(bytes)
     if (stored + change.highest > aggregator.limit) context.abort(OVERFLOW)
     if (stored + change.lowest < 0n) context.abort(UNDERFLOW)
-    return [toInteger(stored + change.sum)]
+    const value = known ?? keepChange(context, aggregator, { ...UNCHANGED })
+    value.isValue = true
+    value.sum += stored
+    return [toInteger(value.sum)]
   },
   '0x1::aggregator::destroy': (context, [aggregator]) => {
     const { handle, key } = aggregatorOf(structOf(aggregator))

@@ -9,6 +9,7 @@ import {
 import type { Type } from '../types/type.js'
 import type { Value } from '../values/value.js'
 import { bytesAt, indexOf, integerOf, itemsOf, toVector } from './arguments.js'
+import { ENCODED_AT_ONCE, encodeAll } from './encode-all.js'
 import type { Native, NativeContext, NativeExtension } from './native.js'
 
 // Elements of `0x1::crypto_algebra`. They are kept in the run, and Move code knows them by their numbers. Structures,
@@ -88,6 +89,18 @@ function nameOf({ curve, name }: Structure): Uint8Array {
   return textBytes(`${curve} ${name}`)
 }
 
+/** Elements for a task, encoded in slices. */
+function encodeElements(
+  context: NativeContext,
+  structure: Structure,
+  handles: readonly Value[],
+  atOnce: number,
+): readonly Uint8Array[] {
+  return encodeAll(context, handles, atOnce, (handle) =>
+    structure.transport.encode(elementOf(context, structure, handle)),
+  )
+}
+
 /** An element that a task gave back. */
 function elementOfTask(context: NativeContext, structure: Structure, bytes: Uint8Array | undefined): unknown {
   return (bytes && structure.transport.decode(bytes)) ?? invariantViolation(context)
@@ -160,8 +173,8 @@ function pair(context: NativeContext, curve: PairingCurve, g1: readonly Value[],
   const { g1: first, g2: second, gt } = curve as { g1: Structure; g2: Structure; gt: Structure } & PairingCurve
   const inputs = [
     textBytes(curve.curve),
-    ...g1.map((handle) => first.transport.encode(elementOf(context, first, handle))),
-    ...g2.map((handle) => second.transport.encode(elementOf(context, second, handle))),
+    ...encodeElements(context, first, g1, ENCODED_AT_ONCE.points),
+    ...encodeElements(context, second, g2, ENCODED_AT_ONCE.points),
   ]
   const [product] = context.compute({ name: 'algebra_pair', inputs })
   return [keep(context, gt, elementOfTask(context, gt, product))]
@@ -240,8 +253,8 @@ const NATIVES: Readonly<Record<string, Native>> = {
     context.charge(structure.prices.scale * Math.ceil((elements.length + 1) / Math.log2(elements.length + 2)))
     const inputs = [
       nameOf(structure),
-      ...elements.map((handle) => structure.transport.encode(elementOf(context, structure, handle))),
-      ...factors.map((handle) => scalars.transport.encode(elementOf(context, scalars, handle))),
+      ...encodeElements(context, structure, elements, ENCODED_AT_ONCE.points),
+      ...encodeElements(context, scalars, factors, ENCODED_AT_ONCE.scalars),
     ]
     const [sum] = context.compute({ name: 'algebra_scale_all', inputs })
     return [keep(context, structure, elementOfTask(context, structure, sum))]

@@ -8,8 +8,8 @@ import type { ClosureValue, Reference, Value } from '../values/value.js'
 /**
  * A native function. It gets its arguments in order and returns its results in order (none: an empty array).
  *
- * A native may be run again from its beginning: whatever it reads of the state (`globals`, `layout`, and `serialize`
- * and `deserialize`, which need a layout), computes elsewhere (`compute`) or does in slices (`inSlices`, `compare`) may
+ * A native may be run again from its beginning: whatever it reads of the state (`globals`, `layout`, `abilities`, and
+ * `serialize` and `deserialize`, which need a layout), computes elsewhere (`compute`) or does in slices (`inSlices`, `compare`) may
  * stop the run. It therefore changes nothing (references, `extension`, `globals`) before the last such read.
  *
  * A declaration with another signature is refused (`native-signatures.ts`), but a hostile store may define the structs of
@@ -63,7 +63,8 @@ export interface NativeContext {
 
   /** The tag of a type, which must have no open type parameters. */
   typeTag(type: Type): TypeTag
-  /** The BCS of a value; undefined if it cannot be serialised (too deep). The work is charged. */
+  /** The BCS of a value; undefined if it cannot be serialised (too deep, or with a function
+   * value that cannot be stored). The work is charged. */
   serialize(type: Type, value: Value): Uint8Array | undefined
   /** Decodes all bytes strictly; undefined if they are not a value of the type. The work is charged. */
   deserialize(type: Type, bytes: Uint8Array): Value | undefined
@@ -82,6 +83,11 @@ export interface NativeContext {
    * put in.
    */
   layout(type: Type): TypeLayout
+  /**
+   * The abilities of a type, as bits of `ABILITY` of move-module. The work is charged.
+   * @throws the fault of a missing struct
+   */
+  abilities(type: Type): number
   /** A type by its parts, for natives that make values of types other than their arguments. */
   structType(address: string, module: string, name: string, typeArguments: readonly Type[]): Type
 

@@ -12,6 +12,7 @@ import { STATUS } from '../faults/status.js'
 import { ByteVector } from '../values/byte-vector.js'
 import { ClosureValue, Reference, StructValue, type Value, VectorValue } from '../values/value.js'
 import { areValidatorTransactionsEnabled } from './consensus-config.js'
+import { ENCODED_AT_ONCE } from './encode-all.js'
 import { SESSION_HASH } from './session.js'
 
 // Natives over the genesis of a development network, called as the interpreter calls them.
@@ -332,20 +333,51 @@ describe.skipIf(!hasSharedData).each([
     expect(bed.call('0x1::aggregator::read', [], unknown)).toMatchObject({ status: 4026 })
   })
 
-  it('read aggregators of the first kind with the whole history of their changes', () => {
+  /** Calls natives of aggregators with a limit of 10 whose stored values are 5. */
+  function storedAggregators() {
     const stored = Uint8Array.from({ length: 16 }, (_, at) => (at === 0 ? 5 : 0))
-    const isItem = (key: Uint8Array) => key[0] === 1 && bytesToHexDigits(key).endsWith(ONE + ONE)
+    const isItem = (key: Uint8Array) => key[0] === 1 && bytesToHexDigits(key).slice(2, 66) === ONE
     const overlay = new NativeBed({ read: (key) => (isItem(key) ? stored : state.read(key)) }, { isInPieces })
-    const aggregator = ref(new StructValue(0, [ONE, ONE, 10]))
-    const run = (name: string, ...args: Value[]) => overlay.call(`0x1::aggregator::${name}`, [], aggregator, ...args)
-    expect(run('read')).toEqual({ kind: 'results', results: [5] })
-    run('sub', 4)
-    run('add', 8)
-    expect(run('read')).toEqual({ kind: 'results', results: [9] })
-    run('add', 2)
-    run('sub', 3)
+    return (name: string, key: number, ...args: Value[]) => {
+      const aggregator = ref(new StructValue(0, [ONE, String(key).padStart(64, '0'), 10]))
+      return overlay.call(`0x1::aggregator::${name}`, [], aggregator, ...args)
+    }
+  }
+  const ok = { kind: 'results', results: [] }
+
+  it('read aggregators of the first kind with the whole history of their changes', () => {
+    const run = storedAggregators()
+    expect(run('sub', 1, 4)).toEqual(ok)
+    expect(run('add', 1, 8)).toEqual(ok)
+    expect(run('read', 1)).toEqual({ kind: 'results', results: [9] })
     // The value was 11 on the way, above the limit.
-    expect(run('read')).toEqual(abort(0x20001))
+    expect(run('add', 2, 6)).toEqual(ok)
+    expect(run('sub', 2, 3)).toEqual(ok)
+    expect(run('read', 2)).toEqual(abort(0x20001))
+    // It was -1 on the way.
+    expect(run('sub', 3, 6)).toEqual(ok)
+    expect(run('add', 3, 3)).toEqual(ok)
+    expect(run('read', 3)).toEqual(abort(0x20002))
+  })
+
+  it('check changes of aggregators of the first kind against the value once it was read', () => {
+    const run = storedAggregators()
+    expect(run('read', 4)).toEqual({ kind: 'results', results: [5] })
+    expect(run('sub', 4, 6)).toEqual(abort(0x20002))
+    expect(run('add', 4, 6)).toEqual(abort(0x20001))
+    expect(run('add', 4, 5)).toEqual(ok)
+    expect(run('read', 4)).toEqual({ kind: 'results', results: [10] })
+    // Before a read, no more than the limit may be added or subtracted.
+    expect(run('add', 5, 11)).toEqual(abort(0x20001))
+    expect(run('sub', 5, 11)).toEqual(abort(0x20002))
+    expect(run('add', 5, 5)).toEqual(ok)
+    expect(run('sub', 5, 11)).toEqual(abort(0x20002))
+    expect(run('sub', 5, 10)).toEqual(ok)
+    expect(run('sub', 5, 6)).toEqual(abort(0x20002))
+    expect(run('sub', 5, 5)).toEqual(ok)
+    // Only a read tells whether a sum that was below 0 is too large.
+    expect(run('add', 5, 21)).toEqual(ok)
+    expect(run('read', 5)).toEqual(abort(0x20001))
   })
 
   it('read and write aggregators of the second kind, snapshots and derived strings', () => {
@@ -470,6 +502,9 @@ describe.skipIf(!hasSharedData).each([
       return variant === 0 ? (fields[0] as ClosureValue).target : (fields[0] as StructValue).variant
     }
     const two = ['u64', 'u64']
+    const max = [ONE, ref(string('math64')), ref(string('max'))]
+    const incompatible = new StructValue(1, [new StructValue(3, [])])
+    expect(bed.results('0x1::reflect::native_resolve', ['u64'], ...max)).toEqual([incompatible])
     expect(resolve(two, ['u64'], 'math64', 'max')).toMatchObject({ name: 'max', typeArguments: [] })
     expect(resolve(two, ['u64'], 'math64', 'absent')).toBe(1)
     expect(resolve(two, ['u64'], 'absent', 'max')).toBe(1)
@@ -482,6 +517,11 @@ describe.skipIf(!hasSharedData).each([
     expect(resolve(['u8'], ['0x1::option::Option<u8>'], 'option', 'some')).toMatchObject(some)
     expect(resolve(['u8'], ['0x1::option::Option<u16>'], 'option', 'some')).toBe(3)
     expect(resolve([], ['0x1::string::String'], 'type_info', 'type_name')).toBe(4)
+    // They need the abilities that the function asks for.
+    const any = ['0x1::copyable_any::Any']
+    expect(resolve(['vector<u8>'], any, 'copyable_any', 'pack')).toMatchObject({ name: 'pack' })
+    expect(resolve(['0x1::object::ConstructorRef'], any, 'copyable_any', 'pack')).toBe(3)
+    expect(resolve(['vector<signer>'], any, 'copyable_any', 'pack')).toBe(3)
   })
 
   it('make points of ristretto255', () => {
@@ -557,6 +597,41 @@ describe.skipIf(!hasSharedData).each([
     const most = Math.floor((1 << 20) / 576)
     for (let made = 0; made < most; made++) fresh.results(name('zero'), [bls('Fq12')])
     expect(fresh.call(name('zero'), [bls('Fq12')])).toEqual(abort(0x90003))
+  })
+
+  it('encode points for long tasks in slices', () => {
+    const count = 40
+    const turnsOf = (step: () => void) => {
+      const before = bed.turns
+      step()
+      return bed.turns - before
+    }
+    const list = (one: Value) => new VectorValue(new Array<Value>(count).fill(one))
+    const ristretto = (one: string) => `0x1::ristretto255::${one}`
+    const scalar = (value: number) => new ByteVector(Uint8Array.from({ length: 32 }, (_, at) => (at === 0 ? value : 0)))
+    const [base] = bed.results(ristretto('basepoint_mul_internal'), [], scalar(1))
+    const [product] = bed.results(ristretto('basepoint_mul_internal'), [], scalar(3 * count))
+    const points = ref(list(new StructValue(0, [base!])))
+    const scalars = ref(list(new StructValue(0, [scalar(3)])))
+    const ristrettoTurns = turnsOf(() => {
+      const [sum] = bed.results(ristretto('multi_scalar_mul_internal'), ['u8', 'u8'], points, scalars)
+      const point = (handle: Value | undefined) => ref(new StructValue(0, [handle!]))
+      expect(bed.results(ristretto('point_equals'), [], point(sum), point(product))).toEqual([true])
+    })
+    const algebra = (one: string) => `0x1::crypto_algebra::${one}_internal`
+    const [g1, fr] = ['0x1::bls12381_algebra::G1', '0x1::bls12381_algebra::Fr'] as const
+    const [one] = bed.results(algebra('one'), [g1])
+    const [three] = bed.results(algebra('from_u64'), [fr], 3)
+    const [factor] = bed.results(algebra('from_u64'), [fr], 3 * count)
+    const [expected] = bed.results(algebra('scalar_mul'), [g1, fr], one!, factor!)
+    const algebraTurns = turnsOf(() => {
+      const [sum] = bed.results(algebra('multi_scalar_mul'), [g1, fr], list(one!), list(three!))
+      expect(bed.results(algebra('eq'), [g1], sum!, expected!)).toEqual([true])
+    })
+    for (const turns of [ristrettoTurns, algebraTurns]) {
+      if (isInPieces) expect(turns).toBeGreaterThanOrEqual(count / ENCODED_AT_ONCE.points - 1)
+      else expect(turns).toBe(0)
+    }
   })
 
   it('report by name those that are not built', () => {

@@ -1,5 +1,5 @@
 import type { OpenType } from '../load/open-type.js'
-import type { FunctionType, Type } from '../types/type.js'
+import type { Type } from '../types/type.js'
 import { ClosureValue, StructValue, type Value } from '../values/value.js'
 import { addressOf, structAt, textBytesOf } from './arguments.js'
 import { readIdentifier } from './dispatch-natives.js'
@@ -55,11 +55,16 @@ function matchesAll(declared: readonly OpenType[], types: readonly Type[], bound
   return declared.length === types.length && declared.every((one, index) => matches(one, types[index]!, bound))
 }
 
-function resolve(context: NativeContext, target: FunctionName, type: FunctionType): Value {
+function hasAbilities(context: NativeContext, type: Type, asked: number): boolean {
+  return asked === 0 || (asked & ~context.abilities(type)) === 0
+}
+
+function resolve(context: NativeContext, target: FunctionName, type: Type): Value {
   const error = (variant: number) => new StructValue(RESULT.error, [new StructValue(variant, [])])
   const found = context.findFunction(target)
   if (found === undefined) return error(ERROR.notFound)
   if (!found.isPublic || isHidden(target)) return error(ERROR.notAccessible)
+  if (type.kind !== 'function') return error(ERROR.incompatibleType)
   const { parameters, results, typeParameterAbilities } = found
   const bound: (Type | undefined)[] = typeParameterAbilities.map(() => undefined)
   context.charge(type.size)
@@ -70,6 +75,9 @@ function resolve(context: NativeContext, target: FunctionName, type: FunctionTyp
   for (const one of bound) {
     if (one === undefined) return error(ERROR.notInstantiated)
     typeArguments.push(one)
+  }
+  if (!typeArguments.every((one, at) => hasAbilities(context, one, typeParameterAbilities[at]!))) {
+    return error(ERROR.incompatibleType)
   }
   return new StructValue(RESULT.ok, [new ClosureValue({ ...target, typeArguments }, 0n, [], [])])
 }
@@ -83,7 +91,6 @@ export const REFLECT_NATIVES: Readonly<Record<string, Native>> = {
     if (module === undefined || name === undefined) {
       return [new StructValue(RESULT.error, [new StructValue(ERROR.invalidIdentifier, [])])]
     }
-    if (type?.kind !== 'function') throw new TypeError('a function is requested as a type that is not a function')
-    return [resolve(context, { address: addressOf(address), module, name }, type)]
+    return [resolve(context, { address: addressOf(address), module, name }, type!)]
   },
 }

@@ -21,6 +21,7 @@ import {
   toVector,
   valueAt,
 } from './arguments.js'
+import { ENCODED_AT_ONCE, encodeAll } from './encode-all.js'
 import { hashBytes } from './hash-natives.js'
 import type { Native, NativeContext, NativeExtension } from './native.js'
 
@@ -102,7 +103,11 @@ function multiply(
   points: readonly RistrettoPoint[],
   scalars: readonly bigint[],
 ): RistrettoPoint {
-  const inputs = [...points.map((point) => point.toBytes()), ...scalars.map(encodeRistrettoScalar)]
+  return sumOf(context, [...points.map((point) => point.toBytes()), ...scalars.map(encodeRistrettoScalar)])
+}
+
+/** The same of encoded points, and then their scalars. */
+function sumOf(context: NativeContext, inputs: readonly Uint8Array[]): RistrettoPoint {
   const [sum] = context.compute({ name: 'ristretto255_multiply', inputs })
   return RISTRETTO.fromBytes(sum!)
 }
@@ -202,9 +207,13 @@ export const RISTRETTO_NATIVES: Readonly<Record<string, Native>> = {
     const scalarItems = itemsOf(valueAt(scalars))
     if (pointItems.length === 0 || pointItems.length !== scalarItems.length) context.fault(INTERNAL_TYPE_ERROR)
     context.charge((pointItems.length * MULTIPLY_PRICE) / Math.floor(Math.log2(pointItems.length + 1)))
-    const all = pointItems.map((item) => pointOf(context, structOf(item).fields[0]))
-    const factors = scalarItems.map((item) => scalarOf(context, structOf(item).fields[0]))
-    return keep(context, multiply(context, all, factors))
+    const all = encodeAll(context, pointItems, ENCODED_AT_ONCE.points, (item) =>
+      pointOf(context, structOf(item).fields[0]).toBytes(),
+    )
+    const factors = encodeAll(context, scalarItems, ENCODED_AT_ONCE.scalars, (item) =>
+      encodeRistrettoScalar(scalarOf(context, structOf(item).fields[0])),
+    )
+    return keep(context, sumOf(context, [...all, ...factors]))
   },
   '0x1::ristretto255::new_point_from_sha512_internal': (context, [value]) => {
     const bytes = byteVectorOf(value)

@@ -16,8 +16,8 @@ export interface PackedClosureLink {
   readonly target: ClosureTarget
   readonly mask: bigint
   readonly capturedCount: number
-  /** Layouts of the captured values; empty if the closure cannot be stored. */
-  readonly layouts: readonly RuntimeLayout[]
+  /** Layouts of the captured values; undefined if the closure cannot be stored. */
+  readonly layouts: readonly RuntimeLayout[] | undefined
 }
 
 const PERSISTENT_ATTRIBUTE = 1
@@ -49,7 +49,7 @@ export class ClosureCalls {
     const { module, definition } = instance
     const types = this.#world.instantiateAll(scope, captured)
     const isPersistent = definition.visibility === 'public' || definition.attributes.includes(PERSISTENT_ATTRIBUTE)
-    const layouts = isPersistent ? types.map((type) => this.#capturedLayout(type)) : []
+    const layouts = isPersistent ? types.map((type) => this.#capturedLayout(type)) : undefined
     const target = {
       address: module.name.address,
       module: module.name.name,
@@ -110,7 +110,7 @@ export class ClosureCalls {
       capturedTypes.length === captured.length &&
       sameTypes(given, type.parameters) &&
       sameTypes(resultTypes, type.results) &&
-      capturedTypes.every((one, at) => this.#isOfType(one, layouts[at]))
+      capturedTypes.every((one, at) => this.#isOfType(one, layouts?.[at]))
     if (!fits) {
       throw new VmFault(STATUS.RUNTIME_DISPATCH_ERROR, 'the function of a stored closure has another type')
     }
@@ -119,7 +119,7 @@ export class ClosureCalls {
   #isOfType(type: Type, layout: RuntimeLayout | undefined): boolean {
     const expected = this.#layouts.layoutOf(type)
     this.#world.meter.chargeInstructions(expected.nodes)
-    return sameLayout(expected, layout)
+    return includesLayout(expected, layout)
   }
 
   /** All arguments of the function of a closure, captured and given, in the order of its parameters. */
@@ -152,15 +152,17 @@ function sameTypes(a: readonly Type[], b: readonly Type[]): boolean {
   return a.length === b.length && a.every((type, at) => type === b[at])
 }
 
-function sameLayout(a: RuntimeLayout, b: RuntimeLayout | undefined): boolean {
-  if (b === undefined || a.kind !== b.kind || a.nodes !== b.nodes) return false
-  if (a.parts.length !== b.parts.length || a.variants.length !== b.variants.length) return false
+/** Whether values of a stored layout are values of another one. An upgrade may have appended variants to enums. */
+function includesLayout(layout: RuntimeLayout, stored: RuntimeLayout | undefined): boolean {
+  if (stored === undefined || layout.kind !== stored.kind) return false
+  const { parts, variants } = layout
   return (
-    a.parts.every((part, at) => sameLayout(part, b.parts[at])) &&
-    a.variants.every(
-      (variant, at) =>
-        variant.length === b.variants[at]!.length &&
-        variant.every((part, field) => sameLayout(part, b.variants[at]![field])),
-    )
+    includesAll(parts, stored.parts) &&
+    stored.variants.length <= variants.length &&
+    stored.variants.every((fields, at) => includesAll(variants[at]!, fields))
   )
+}
+
+function includesAll(layouts: readonly RuntimeLayout[], stored: readonly RuntimeLayout[]): boolean {
+  return layouts.length === stored.length && layouts.every((layout, at) => includesLayout(layout, stored[at]))
 }

@@ -21,7 +21,7 @@ import {
 } from '../types/runtime-layout.js'
 import { TYPE_BYTES } from '../types/type.js'
 import { MAX_VALUE_DEPTH } from '../values/copy-value.js'
-import type { ClosureValue } from '../values/value.js'
+import type { ClosureTarget, ClosureValue } from '../values/value.js'
 import type { TypeTable } from './type-table.js'
 
 // Function values as they are stored; see docs/ledger-formats.md, section "Function values".
@@ -30,6 +30,11 @@ const FORMAT_VERSION = 1
 /** Number of parts before the captured values. */
 const FIXED_PARTS = 5
 const MASK_BITS = 64
+/** Bytes of a head besides its names and type arguments. */
+const HEAD_BYTES = 48
+/** Most bytes of each part of a type in a tag, besides its names, and instructions that writing it takes. */
+const TAG_PART_BYTES = 40
+const TAG_PART_WORK = 4
 
 /** First byte of each layout. */
 const TAG = { vector: 5, struct: 6, wrapper: 11 } as const
@@ -61,12 +66,30 @@ const KIND_OF_TAG: ReadonlyMap<number, number> = new Map([...TAG_OF_KIND].map(([
 /** Most nodes in the layouts of a stored closure, as many as a type may have. */
 const MAX_NODES = 512
 
-/** Writes everything of a closure before its captured values. */
-export function writeClosureHead(writer: ByteWriter, { target, mask, captured }: ClosureValue, types: TypeTable): void {
+/** Writes everything of a closure before its captured values. @throws VmFault if the budget is exhausted */
+export function writeClosureHead(
+  writer: ByteWriter,
+  { target, mask, captured }: ClosureValue,
+  types: TypeTable,
+  meter: Meter,
+): void {
+  chargeHead(target, meter)
   writer.uleb128(FIXED_PARTS + 2 * captured.length).u16(FORMAT_VERSION)
   writer.address(target.address).string(target.module).string(target.name).uleb128(target.typeArguments.length)
   for (const type of target.typeArguments) writeTypeTag(writer, types.tagOf(type))
   writer.u64(mask)
+}
+
+/** Charges the head of a closure before it is written: its names, and the tags of its type arguments. */
+function chargeHead({ module, name, typeArguments }: ClosureTarget, meter: Meter): void {
+  let size = 0
+  let bytes = HEAD_BYTES + module.length + name.length
+  for (const type of typeArguments) {
+    size += type.size
+    bytes += type.nameLength
+  }
+  meter.chargeInstructions(TAG_PART_WORK * size)
+  meter.chargeBytes(bytes + TAG_PART_BYTES * size)
 }
 
 /**
@@ -93,6 +116,16 @@ export function readClosureHead(reader: ByteReader, types: TypeTable, meter: Met
   return { target: { address, module, name, typeArguments }, mask, capturedCount }
 }
 
+/**
+ * Writes the layout of a captured value. It has at most `MAX_NODES` nodes, so it is charged once its bytes are known.
+ * @throws VmFault if the budget is exhausted
+ */
+export function writeCapturedLayout(writer: ByteWriter, layout: RuntimeLayout, meter: Meter): void {
+  const before = writer.length
+  writeLayout(writer, layout)
+  meter.chargeBytes(writer.length - before)
+}
+
 /** Reads the layout of a captured value. @throws `invalid_bcs`, VmFault */
 export function readCapturedLayout(reader: ByteReader, depth: number, meter: Meter): RuntimeLayout {
   const budget = { left: MAX_NODES }
@@ -108,7 +141,7 @@ function bitCount(mask: bigint): number {
   return count
 }
 
-export function writeLayout(writer: ByteWriter, layout: RuntimeLayout): void {
+function writeLayout(writer: ByteWriter, layout: RuntimeLayout): void {
   const writeAll = (layouts: readonly RuntimeLayout[]) => {
     writer.uleb128(layouts.length)
     for (const one of layouts) writeLayout(writer, one)

@@ -61,20 +61,11 @@ export class Layouts {
    */
   layoutOf(type: Type): RuntimeLayout {
     const known = this.#world.layouts.layouts[type.id]
-    if (known) this.#useRoot(known, false)
-    const entry = known ?? this.#layOut(type, 1, 0)
-    if (!known) this.#useRoot(entry, true)
-    if (entry.value.nodes > this.#maxNodes) throw tooManyNodes(this.#maxNodes)
-    return entry.value
-  }
-
-  /** Begins the use of a layout in a run. */
-  #useRoot(entry: LayoutEntry, isCharged: boolean): void {
-    if (entry.run === this.#world.run) return
-    for (const module of entry.modules) this.#world.use(module)
+    if (known?.run === this.#world.run) return known.value
+    const entry = this.#layOut(type, 1, 0)
     entry.run = this.#world.run
-    if (isCharged) this.#meter.keep(entry.work, entry.bytes)
-    else this.#world.charge(entry.work, entry.bytes)
+    this.#meter.keep(entry.work, entry.bytes)
+    return entry.value
   }
 
   #charge(cost: Cost, work: number, bytes: number): void {
@@ -87,15 +78,28 @@ export class Layouts {
   /** Lays out a type. `before` is the number of nodes that the whole layout has so far. */
   #layOut(type: Type, depth: number, before: number): LayoutEntry {
     const known = this.#world.layouts.layouts[type.id]
-    if (known) {
+    if (known && this.#fits(known, depth, before)) {
+      for (const module of known.modules) this.#world.use(module)
       this.#meter.chargeInstructions(known.work)
       this.#meter.chargeBytes(known.bytes)
+      return known
     }
-    const entry = known ?? this.#makeLayout(type, depth, before)
+    const entry = this.#makeLayout(type, depth, before)
     if (before + entry.value.nodes > this.#maxNodes) throw tooManyNodes(this.#maxNodes)
     if (depth + entry.value.depth - 1 > MAX_VALUE_DEPTH) throw layoutTooDeep()
     this.#world.layouts.layouts[type.id] = entry
     return entry
+  }
+
+  /**
+   * Whether a known layout may be used. If not, it is made again, which ends with the fault that it has in a new world,
+   * or finds that its modules are not the state's.
+   */
+  #fits({ value, work, bytes, modules }: LayoutEntry, depth: number, before: number): boolean {
+    if (before + value.nodes > this.#maxNodes || depth + value.depth - 1 > MAX_VALUE_DEPTH) return false
+    const ofModules = this.#world.costOf(modules)
+    const instructions = work + ofModules.instructions
+    return this.#meter.hasRoomFor({ ...ofModules, instructions, bytes: bytes + ofModules.bytes })
   }
 
   #makeLayout(type: Type, depth: number, before: number): LayoutEntry {

@@ -4,7 +4,7 @@ import type { AssembledFunction, Assembly, AssemblyLine, SignatureToken } from '
 import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
 import { describe, expect, it } from 'vitest'
 import { callView, SlowState, TestState, type ViewAnswer } from '../../testing/test-state.js'
-import { createVm, type ViewFault, type ViewState } from '../index.js'
+import { createVm, StructValue, type ViewFault, type ViewState } from '../index.js'
 
 const SCHEDULE_KEY = resourceKey(parseAddress('0x1'), parseStructTag('0x1::gas_schedule::GasScheduleV2'))
 const U64: SignatureToken = { kind: 'u64' }
@@ -240,6 +240,23 @@ describe('the machine', () => {
   })
 })
 
+it('a result that is not a value of its type is a fault of the view', () => {
+  const broken = new StructValue(0, [new StructValue(0, undefined as never)])
+  const vm = createVm({ natives: new Map([['0x42::m::broken', () => [broken]]]) })
+  const functions: AssembledFunction[] = [
+    { name: 'broken', results: [struct('Outer')], isNative: true, isView: false },
+    { name: 'f', results: [struct('Outer')], code: [['call', { name: 'broken' }], ['ret']] },
+  ]
+  const structs: Assembly['structs'] = [
+    { name: 'Inner', fields: [['x', U64]] },
+    { name: 'Outer', fields: [['inner', struct('Inner')]] },
+  ]
+  expect(faultOf(callView(vm, new TestState([{ name: 'm', structs, functions }]), 'm::f'))).toMatchObject({
+    code: 2009,
+    message: expect.stringContaining('malformed code or arguments'),
+  })
+})
+
 const CLOSURES: Assembly = {
   name: 'm',
   structs: [{ name: 'Held', fields: [['f', functionType([U64], [U64])]] }],
@@ -359,12 +376,139 @@ describe('a closure', () => {
     expect(faultOf(call('stored')).code).toBe(2020)
   })
 
+  it('out of storage may capture an enum that has more variants now, but no other ones', () => {
+    const ENUM = struct('Kind')
+    const held = new TestState([
+      {
+        name: 'm',
+        structs: [
+          { name: 'Held', fields: [['f', functionType([U64], [U64])]] },
+          {
+            name: 'Kind',
+            variants: [
+              { name: 'Old', fields: [['x', U64]] },
+              { name: 'New', fields: [['wide', { kind: 'u256' }]] },
+            ],
+          },
+        ],
+        functions: [
+          CLOSURES.functions.find(({ name }) => name === 'stored')!,
+          {
+            name: 'add_old',
+            attributes: [1],
+            parameters: [{ kind: 'vector', element: ENUM }, U64],
+            results: [U64],
+            isView: false,
+            code: [
+              ['imm_borrow_loc', 0],
+              ['ld_u64', 0],
+              ['vec_imm_borrow', ENUM],
+              ['imm_borrow_variant_field', 'Kind::Old.x'],
+              ['read_ref'],
+              ['move_loc', 1],
+              ['add'],
+              ['ret'],
+            ],
+          },
+        ],
+      },
+    ])
+    /** A stored closure that captures one `Old`, with a layout of `Kind` whose variants have these fields. */
+    const capturing = (...variants: readonly number[][]) => {
+      const writer = new ByteWriter().uleb128(7).u16(1).bytes(SELF.address).string('m').string('add_old').uleb128(0)
+      writer.u64(1n).u8(5).u8(6).u8(1).uleb128(variants.length)
+      for (const fields of variants) writer.uleb128(fields.length).bytes(Uint8Array.from(fields))
+      return writer.uleb128(1).uleb128(0).u64(7n).toBytes()
+    }
+    const answer = (...variants: readonly number[][]) => {
+      held.set(key, capturing(...variants))
+      return callView(createVm(), held, 'm::stored')
+    }
+    expect(numberOf(answer([2], [10]))).toBe(107n)
+    expect(numberOf(answer([2]))).toBe(107n)
+    expect(faultOf(answer([2], [10], [])).code).toBe(4037)
+    expect(faultOf(answer([2], [9])).code).toBe(4037)
+    expect(faultOf(answer([2], [10, 10])).code).toBe(4037)
+  })
+
   it('counts as entering its module again, which locks its resources', () => {
     expect(faultOf(call('reenter'))).toMatchObject({
       code: 4037,
       message: `Resource \`${'42'.padStart(64, '0')}::m::Held\` cannot be accessed because of active reentrancy of defining module.`,
     })
     expect(numberOf(callView(vm, state, 'm::middle', [u64(9), u64(1), u64(1)]))).toBe(8n)
+  })
+})
+
+describe('a closure of a function that is neither public nor persistent', () => {
+  const SHORT_LIVED: SignatureToken = { kind: 'function', parameters: [U64], results: [U64], abilities: 3 }
+  const T: SignatureToken = { kind: 'typeParameter', index: 0 }
+  const BYTES: SignatureToken = { kind: 'vector', element: { kind: 'u8' } }
+  const bcs = { address: parseAddress('0x1'), name: 'bcs' }
+  const readsClosure = (name: string, result: SignatureToken) => ({
+    name,
+    parameters: [{ kind: 'reference', mutable: false, to: T }] as SignatureToken[],
+    results: [result],
+    typeParameters: [0],
+  })
+  const toBytes = readsClosure('to_bytes', BYTES)
+  const size = readsClosure('serialized_size', U64)
+  const PACKED: Readonly<Record<string, AssemblyLine[]>> = {
+    with_capture: [
+      ['ld_u64', 1],
+      ['pack_closure', { name: 'sum' }, 1],
+    ],
+    without_capture: [['pack_closure', { name: 'same_number' }, 0]],
+  }
+  const ofClosure = (name: string, closure: AssemblyLine[], callee: ReturnType<typeof readsClosure>) => ({
+    name,
+    results: callee.results,
+    locals: [SHORT_LIVED],
+    code: [
+      ...closure,
+      ['st_loc', 0],
+      ['imm_borrow_loc', 0],
+      ['call_generic', { ...callee, module: bcs, typeArguments: [SHORT_LIVED] }],
+      ['ret'],
+    ] as AssemblyLine[],
+  })
+  const hidden = { visibility: 'private', isView: false, results: [U64] } as const
+  const { call } = bed(
+    {
+      functions: [
+        { ...hidden, name: 'sum', parameters: [U64, U64], code: [['move_loc', 0], ['move_loc', 1], ['add'], ['ret']] },
+        { ...hidden, name: 'same_number', parameters: [U64], code: [['move_loc', 0], ['ret']] },
+        ...Object.entries(PACKED).flatMap(([name, closure]): AssembledFunction[] => [
+          { name, results: [SHORT_LIVED], code: [...closure, ['ret']] },
+          {
+            name: `many_${name}`,
+            results: [{ kind: 'vector', element: SHORT_LIVED }],
+            code: [...closure, ['vec_pack', SHORT_LIVED, 1], ['ret']],
+          },
+          ofClosure(`bytes_${name}`, closure, toBytes),
+          ofClosure(`size_${name}`, closure, size),
+          {
+            name: `called_${name}`,
+            results: [U64],
+            code: [['ld_u64', 5], ...closure, ['call_closure', SHORT_LIVED], ['ret']],
+          },
+        ]),
+      ],
+    },
+    {
+      name: 'bcs',
+      address: '0x1',
+      functions: [toBytes, size].map((one) => ({ ...one, isNative: true, visibility: 'public', isView: false })),
+    },
+  )
+
+  it.each(Object.keys(PACKED))('has no BCS, %s', (name) => {
+    const fault = { code: 2000, message: 'failed to serialize return values' }
+    expect(faultOf(call(name))).toMatchObject(fault)
+    expect(faultOf(call(`many_${name}`))).toMatchObject(fault)
+    expect(faultOf(call(`bytes_${name}`))).toMatchObject({ code: 4016, subStatus: 0x1c5n })
+    expect(faultOf(call(`size_${name}`))).toMatchObject({ code: 4016, subStatus: 0x1c5n })
+    expect(numberOf(call(`called_${name}`))).toBe(name === 'with_capture' ? 6n : 5n)
   })
 })
 

@@ -1,7 +1,15 @@
 import { decodeUtf8 } from '@ledger-state/core/bytes'
 import { expectElements, expectVectorBytes, type Meter, SLOT_BYTES, WIDEST_BIGINT_BYTES } from '../budget/meter.js'
 import { STATUS } from '../faults/status.js'
-import { type FaultPlace, isRetried, MoveAbort, TurnOver, unverifiedCode, VmFault } from '../faults/vm-fault.js'
+import {
+  type FaultPlace,
+  faultOfError,
+  isRetried,
+  MoveAbort,
+  TurnOver,
+  unverifiedCode,
+  VmFault,
+} from '../faults/vm-fault.js'
 import {
   type CodeLink,
   type CompiledFunction,
@@ -126,9 +134,9 @@ export class Machine {
     this.#equality = new EqualityTest(meter)
   }
 
-  /** The functions that are running, from the first one called. */
-  get callers(): readonly FunctionInstance[] {
-    return this.#frames.map(({ callee }) => callee)
+  /** The function that runs (0), or one that waits for it, the nearest first; undefined beyond the first function. */
+  callerAt(index: number): FunctionInstance | undefined {
+    return this.#frames.at(-1 - index)?.callee
   }
 
   /** Whether a function is running. */
@@ -197,10 +205,7 @@ export class Machine {
       const { status, message, subStatus } = error
       return new VmFault(status, message, subStatus === undefined ? { place } : { place, subStatus })
     }
-    if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) {
-      return new VmFault(STATUS.INTERNAL_TYPE_ERROR, `malformed code or arguments: ${error.message}`, { place })
-    }
-    return error
+    return faultOfError(error, place) ?? error
   }
 
   /**

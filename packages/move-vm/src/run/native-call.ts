@@ -19,6 +19,7 @@ import { TYPE_BYTES, TYPE_PART_BYTES, TYPE_WORK, type Type } from '../types/type
 import { ByteVector } from '../values/byte-vector.js'
 import { OrderTest } from '../values/compare-values.js'
 import { type ClosureValue, StructValue, type Value } from '../values/value.js'
+import { abilitiesOf } from './abilities.js'
 import type { ClosureCalls } from './closure-calls.js'
 import type { ChainSettings } from './environment.js'
 import type { GlobalState } from './global-state.js'
@@ -39,10 +40,12 @@ interface NativeCallParts {
   readonly environment: ChainSettings
   /** Does tasks at once; undefined if tasks are done elsewhere. */
   readonly compute: Compute | undefined
-  /** The functions that are running, from the first one called. */
-  readonly callers: () => readonly FunctionInstance[]
+  /** The function that called the native (0), or one above it, the nearest first; undefined beyond the first function. */
+  readonly callerAt: (index: number) => FunctionInstance | undefined
 }
 
+/** Faults of values that have no BCS. */
+const UNSERIALIZABLE: readonly number[] = [STATUS.VM_MAX_VALUE_DEPTH_REACHED, STATUS.VALUE_SERIALIZATION_ERROR]
 /** Instructions that each part of a type takes in its tag. */
 const TAG_NODE_PRICE = 4
 
@@ -160,7 +163,7 @@ export class NativeCall implements NativeContext {
     try {
       return this.inSlices(() => this.#parts.serializer.beginToBytes(type, value))
     } catch (error) {
-      if (error instanceof VmFault && error.status === STATUS.VM_MAX_VALUE_DEPTH_REACHED) return undefined
+      if (error instanceof VmFault && UNSERIALIZABLE.includes(error.status)) return undefined
       throw error
     }
   }
@@ -179,6 +182,11 @@ export class NativeCall implements NativeContext {
 
   layout(type: Type): TypeLayout {
     return this.#parts.layouts.typeLayout(type)
+  }
+
+  abilities(type: Type): number {
+    this.charge(type.size)
+    return abilitiesOf(type, this.#parts.world)
   }
 
   structType(address: string, module: string, name: string, typeArguments: readonly Type[]): Type {
@@ -211,11 +219,11 @@ export class NativeCall implements NativeContext {
   }
 
   get caller(): FunctionName {
-    return nameOf(this.#parts.callers().at(-1)!)
+    return nameOf(this.#parts.callerAt(0)!)
   }
 
   callerAbove(index: number): FunctionName | undefined {
-    const caller = this.#parts.callers().at(-2 - index)
+    const caller = this.#parts.callerAt(1 + index)
     return caller && nameOf(caller)
   }
 

@@ -6,7 +6,7 @@ import type { SlicedWork } from '../sliced-work.js'
 import type { RuntimeLayout } from '../types/runtime-layout.js'
 import type { Type } from '../types/type.js'
 import type { ClosureValue, Value } from '../values/value.js'
-import { readCapturedLayout, readClosureHead, writeClosureHead, writeLayout } from './closures.js'
+import { readCapturedLayout, readClosureHead, writeCapturedLayout, writeClosureHead } from './closures.js'
 import type { Layouts } from './layouts.js'
 import type { TypeTable } from './type-table.js'
 
@@ -32,11 +32,11 @@ export class Serializer implements ClosureReader, ClosureWriter {
   }
 
   writeHead(writer: ByteWriter, closure: ClosureValue): void {
-    writeClosureHead(writer, closure, this.#types)
+    writeClosureHead(writer, closure, this.#types, this.#meter)
   }
 
   writeLayout(writer: ByteWriter, layout: RuntimeLayout): void {
-    writeLayout(writer, layout)
+    writeCapturedLayout(writer, layout, this.#meter)
   }
 
   /**

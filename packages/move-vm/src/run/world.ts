@@ -5,6 +5,7 @@ import { moduleKey, type StructTag } from '@ledger-state/type-tag'
 import type { StepMeter } from '../budget/compile-meter.js'
 import type { Meter } from '../budget/meter.js'
 import { ModuleCharge } from '../budget/module-charge.js'
+import type { ViewUsage } from '../budget/view-budget.js'
 import { STATUS } from '../faults/status.js'
 import { malformedCode, VmFault } from '../faults/vm-fault.js'
 import type { Compilation, CompiledFunction } from '../load/compile-function.js'
@@ -200,6 +201,19 @@ export class World {
   /** The meter of the run that uses the world. */
   get meter(): Meter {
     return this.#user!.meter
+  }
+
+  /** The charges for those of some modules that the run has not used yet. */
+  costOf(modules: Iterable<ModuleInstance>): Omit<ViewUsage, 'reads' | 'readBytes'> {
+    const all = { instructions: 0, bytes: 0, modules: 0, moduleBytes: 0 }
+    for (const { run, loaded } of modules) {
+      if (run === this.run) continue
+      all.instructions += loaded.cost.instructions
+      all.bytes += loaded.cost.bytes
+      all.modules++
+      all.moduleBytes += loaded.size
+    }
+    return all
   }
 
   /** Charges a loaded module as `#read` does. */

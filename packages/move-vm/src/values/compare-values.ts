@@ -2,8 +2,8 @@ import { compareBytes } from '@ledger-state/core/bytes'
 import type { Meter } from '../budget/meter.js'
 import { unverifiedCode } from '../faults/vm-fault.js'
 import { PARTS_AT_ONCE, type SlicedWork } from '../sliced-work.js'
-import type { Type } from '../types/type.js'
 import { ByteVector } from './byte-vector.js'
+import { compareTexts, compareTypes } from './compare-types.js'
 import { MAX_VALUE_DEPTH, valueTooDeep } from './copy-value.js'
 import { readReference } from './reference-access.js'
 import { UnfinishedParts } from './unfinished-parts.js'
@@ -78,7 +78,7 @@ export class EqualityTest {
     }
     if (a instanceof VectorValue && b instanceof VectorValue) return this.#allEqual(a.items, b.items, depth)
     if (a instanceof ClosureValue && b instanceof ClosureValue) {
-      return a.mask === b.mask && compareTargets(a, b) === 0 && this.#allEqual(a.captured, b.captured, depth)
+      return a.mask === b.mask && haveSameTarget(a, b, this.#meter) && this.#allEqual(a.captured, b.captured, depth)
     }
     throw unverifiedCode('a comparison of values of different types')
   }
@@ -147,7 +147,7 @@ export class OrderTest implements SlicedWork<number> {
     }
     if (a instanceof VectorValue && b instanceof VectorValue) return this.#compareAll(a.items, b.items, depth)
     if (a instanceof ClosureValue && b instanceof ClosureValue) {
-      return compareTargets(a, b) || this.#compareAll(a.captured, b.captured, depth)
+      return compareTargets(a, b, this.#meter) || this.#compareAll(a.captured, b.captured, depth)
     }
     throw unverifiedCode('a comparison of values of different types')
   }
@@ -173,38 +173,21 @@ export class OrderTest implements SlicedWork<number> {
   }
 }
 
+/** Whether two closures call the same function. Equal types are one object. */
+function haveSameTarget({ target: a }: ClosureValue, { target: b }: ClosureValue, meter: Meter): boolean {
+  if (a === b) return true
+  if (a.typeArguments.length !== b.typeArguments.length) return false
+  meter.chargeBytes(a.module.length + a.name.length + PART_BYTES * a.typeArguments.length)
+  if (a.address !== b.address || a.module !== b.module || a.name !== b.name) return false
+  return a.typeArguments.every((type, at) => type === b.typeArguments[at])
+}
+
 /** Compares by module, name, and type arguments. */
-function compareTargets({ target: a }: ClosureValue, { target: b }: ClosureValue): number {
+function compareTargets({ target: a }: ClosureValue, { target: b }: ClosureValue, meter: Meter): number {
+  if (a === b) return 0
+  meter.chargeBytes(a.module.length + a.name.length)
   const order = compareTexts(a.address, b.address) || compareTexts(a.module, b.module) || compareTexts(a.name, b.name)
-  return order || compareTypes(a.typeArguments, b.typeArguments)
-}
-
-/** Compares types by their texts, as the ids of types differ from run to run. */
-function compareTypes(a: readonly Type[], b: readonly Type[]): number {
-  for (let at = 0; at < a.length && at < b.length; at++) {
-    if (a[at] !== b[at]) return compareTexts(typeText(a[at]!), typeText(b[at]!))
-  }
-  return a.length - b.length
-}
-
-function typeText(type: Type): string {
-  const all = (types: readonly Type[]) => types.map(typeText).join()
-  switch (type.kind) {
-    case 'vector':
-      return `vector<${typeText(type.element)}>`
-    case 'struct':
-      return `${type.address}::${type.module}::${type.name}<${all(type.typeArguments)}>`
-    case 'reference':
-      return `&${typeText(type.to)}`
-    case 'function':
-      return `|${all(type.parameters)}|(${all(type.results)})`
-    default:
-      return type.kind
-  }
-}
-
-function compareTexts(a: string, b: string): number {
-  return a === b ? 0 : a < b ? -1 : 1
+  return order || compareTypes(a.typeArguments, b.typeArguments, meter)
 }
 
 function isReference(value: Value): value is Reference | ByteReference {

@@ -85,10 +85,13 @@ export class ClosureValue {
   /** Bit i says whether parameter i of the target is captured. */
   readonly mask: bigint
   readonly captured: Value[]
-  /** Layouts of the captured values. They are worked out when the closure is packed, and are stored with it. */
-  readonly layouts: readonly RuntimeLayout[]
+  /**
+   * Layouts of the captured values. They are worked out when the closure is packed, and are stored with it; undefined if
+   * the closure has no BCS.
+   */
+  readonly layouts: readonly RuntimeLayout[] | undefined
 
-  constructor(target: ClosureTarget, mask: bigint, captured: Value[], layouts: readonly RuntimeLayout[]) {
+  constructor(target: ClosureTarget, mask: bigint, captured: Value[], layouts: readonly RuntimeLayout[] | undefined) {
     this.target = target
     this.mask = mask
     this.captured = captured

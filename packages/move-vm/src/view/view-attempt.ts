@@ -7,6 +7,7 @@ import { STATUS, statusName } from '../faults/status.js'
 import type { ViewFault } from '../faults/view-fault.js'
 import {
   type FaultPlace,
+  faultOfError,
   isRetried,
   LackingKeys,
   MoveAbort,
@@ -27,7 +28,7 @@ import { Serializer } from '../run/serializer.js'
 import { SlicedWorks } from '../run/sliced-works.js'
 import { StateAccess } from '../run/state-access.js'
 import { moduleNameOf, StaleWorld, type World } from '../run/world.js'
-import { SLICE_WORK } from '../sliced-work.js'
+import { SLICE_WORK, type SlicedWork } from '../sliced-work.js'
 import type { ViewState } from '../state/view-state.js'
 import type { Type } from '../types/type.js'
 import { readReference } from '../values/reference-access.js'
@@ -185,7 +186,7 @@ export class ViewAttempt {
       meter,
       environment,
       compute: this.#options.computesElsewhere ? undefined : this.#compute,
-      callers: () => machine.callers,
+      callerAt: (index) => machine.callerAt(index),
     })
     const machine = new Machine({ world, layouts, globals, natives, closures, meter })
     return { environment, layouts, serializer, natives, machine }
@@ -274,12 +275,22 @@ export class ViewAttempt {
       const plain = declared.kind === 'reference' ? readReference(value) : value
       return {
         type: this.#world.types.tagOf(type),
-        bytes: this.#serialized.do(() => serializer.beginToBytes(type, plain)),
+        bytes: this.#toBytes(() => serializer.beginToBytes(type, plain)),
       }
     })
   }
 
-  #describe(error: unknown): ViewFault {
+  #toBytes(begin: () => SlicedWork<Uint8Array>): Uint8Array {
+    try {
+      return this.#serialized.do(begin)
+    } catch (error) {
+      if (!(error instanceof VmFault && error.status === STATUS.VALUE_SERIALIZATION_ERROR)) throw error
+      throw new VmFault(STATUS.UNKNOWN_INVARIANT_VIOLATION_ERROR, 'failed to serialize return values')
+    }
+  }
+
+  #describe(thrown: unknown): ViewFault {
+    const error = faultOfError(thrown) ?? thrown
     if (this.#constructing) return this.#describeConstructorFault(error)
     if (error instanceof MoveAbort) {
       const { address, module } = error.place!
