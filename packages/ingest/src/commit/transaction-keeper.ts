@@ -5,6 +5,7 @@ import { DEFAULT_HASH_SALT } from '@ledger-state/proof'
 import {
   encodeRetained,
   isOwnKey,
+  isSliceKey,
   isTransactionKey,
   isWholeTransactionKey,
   RETAINED_KEY,
@@ -34,6 +35,12 @@ export interface TransactionKeeperOptions {
   readonly asked: KeptParts | undefined
   /** Slice that the store keeps; undefined if it keeps everything. */
   readonly slice: MemberTest | undefined
+  /**
+   * Whether the source is a store that keeps a slice, and this store copies it. In such a source most versions have no
+   * transaction, and it says itself where its transactions end. The keeper finds out by itself from records of a slice
+   * among the writes.
+   */
+  readonly isCopyOfSlice?: boolean | undefined
   /** Whether transactions are kept longer than their states. */
   readonly areRetained: boolean
   /** Whether the store has transactions that are kept longer than their states. */
@@ -63,6 +70,7 @@ export interface MemberTest {
 export class TransactionKeeper {
   #isKept: boolean
   #isWhole: boolean
+  #isCopyOfSlice: boolean
   #isWholeAbsenceNoticed: boolean
   readonly #options: TransactionKeeperOptions
   readonly #asked: KeptParts
@@ -85,6 +93,7 @@ export class TransactionKeeper {
     this.#isWholeAbsenceNoticed = options.asked === undefined
     this.#isKept = options.isKept
     this.#isWhole = options.isWhole
+    this.#isCopyOfSlice = options.isCopyOfSlice === true
     this.#hasRetained = options.hasRetained
     this.#timestampUsec = options.timestampUsec ?? 0n
     this.#place = options.areRetained ? 'own' : options.slice ? 'shared_with_values' : 'shared'
@@ -102,12 +111,13 @@ export class TransactionKeeper {
     if (block) this.#timestampUsec = block.timestampUsec
     let isOfFeed = false
     for (const [key, value] of writes) {
+      if (isSliceKey(key)) this.#isCopyOfSlice = this.#options.slice === undefined
       if (!isWholeTransactionKey(key)) continue
       isOfFeed = true
       if (key.length === WHOLE_TRANSACTIONS_KEY.length) this.#isWhole = value !== null
     }
     if (isOfFeed || !(this.#isWhole || this.#asked === 'whole')) return NOTHING
-    if (!readWhole) return this.#withoutWhole(version)
+    if (!readWhole) return this.#isCopyOfSlice ? NOTHING : this.#withoutWhole(version)
     const whole = readWhole()
     if (!this.#isOfSlice(writes, whole.transaction)) return this.#cutEarlier(version)
     if (!this.#group?.hasRoomFor(version, whole)) {

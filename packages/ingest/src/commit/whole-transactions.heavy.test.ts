@@ -58,6 +58,15 @@ function members() {
   return { asked, isKept }
 }
 
+/** A feed of the versions of a store from 0 to one of them. */
+function feedOf(engine: StateWriter, last = LAST): string {
+  const { block } = engine.blockAt(0n)
+  const begun = [...engine.at(0n).scan(new Uint8Array(0))].map(({ key, value }) => [key, value] as const)
+  const versions = [{ version: 0n, block, writes: begun }, ...engine.versions(1n, BigInt(last))]
+  const lines = [feedHeaderLine({ chainId: SYNTHETIC_CHAIN_ID }), ...versions.map(versionToFeedLine)]
+  return `${lines.join('\n')}\n`
+}
+
 /** Checks every version, twice, and the index of hashes. */
 function expectWhole(engine: StateWriter, first = 0, last = LAST): void {
   const state = createLedger(engine).at()
@@ -231,14 +240,9 @@ describe('whole transactions', () => {
     for (const ofSource of [WHOLE, retained]) {
       const source = createMemoryEngine()
       for (const to of [20n, 61n, BigInt(LAST)]) await ingest(source, bed.at('backup'), { ...ofSource, to })
-      const { block } = source.blockAt(0n)
-      const begun = [...source.at(0n).scan(new Uint8Array(0))].map(({ key, value }) => [key, value] as const)
-      const versions = [{ version: 0n, block, writes: begun }, ...source.versions(1n, BigInt(LAST))]
-      const header = feedHeaderLine({ chainId: SYNTHETIC_CHAIN_ID })
-      const lines = versions.map(versionToFeedLine)
       const slice = createMemoryEngine()
-      for (const count of [lines.length / 3, lines.length]) {
-        writeFileSync(bed.at('feed'), `${[header, ...lines.slice(0, count)].join('\n')}\n`)
+      for (const last of [LAST / 3 - 1, LAST]) {
+        writeFileSync(bed.at('feed'), feedOf(source, last))
         await ingest(slice, bed.at('feed'), options)
       }
       const ofSlice = createLedger(slice).at()
@@ -248,5 +252,25 @@ describe('whole transactions', () => {
         expect(found ? Buffer.from(found.toBcs()).toString('hex') : undefined, `version ${version}`).toBe(expected)
       }
     }
+  })
+
+  it('of a slice are the same in a copy of the slice from its feed', async () => {
+    writeBackup(chain, bed.at('backup'))
+    const { asked, isKept } = members()
+    const only = { spec: { accounts: asked, tables: [], types: [] } }
+    const slice = createMemoryEngine()
+    for (const to of [20n, 61n, BigInt(LAST)]) await ingest(slice, bed.at('backup'), { only, to })
+    writeFileSync(bed.at('feed'), feedOf(slice))
+    const copy = createMemoryEngine()
+    await ingest(copy, bed.at('feed'))
+    const ofCopy = createLedger(copy).at()
+    for (let version = 0; version <= LAST; version++) {
+      const found = wholeTransactionAt(ofCopy, BigInt(version))
+      const expected = isKept(version) ? expectedBcs(version) : undefined
+      expect(found ? Buffer.from(found.toBcs()).toString('hex') : undefined, `version ${version}`).toBe(expected)
+    }
+    const rowsOf = (engine: StateWriter) => [...engine.at().scan(Uint8Array.of(0xfe))]
+    expect(rowsOf(copy)).toEqual(rowsOf(slice))
+    expect(notices).toEqual([])
   })
 })
