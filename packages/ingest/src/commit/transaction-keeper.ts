@@ -114,7 +114,7 @@ export class TransactionKeeper {
       if (isSliceKey(key)) this.#isCopyOfSlice = this.#options.slice === undefined
       if (!isWholeTransactionKey(key)) continue
       isOfFeed = true
-      if (key.length === WHOLE_TRANSACTIONS_KEY.length) this.#isWhole = value !== null
+      if (compareBytes(key, WHOLE_TRANSACTIONS_KEY) === 0) this.#isWhole = value !== null
     }
     if (isOfFeed || !(this.#isWhole || this.#asked === 'whole')) return NOTHING
     if (!readWhole) return this.#isCopyOfSlice ? NOTHING : this.#withoutWhole(version)
