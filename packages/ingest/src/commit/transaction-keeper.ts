@@ -20,6 +20,8 @@ import type { KeptParts } from './ingest-options.js'
 
 const NOTHING: readonly Write[] = []
 const KEPT = new Uint8Array(0)
+/** Number of versions of a run: a block of transactions lies within one run. */
+const RUN_VERSIONS = 128n
 /** Bytes of remembered names of functions: a few hundred, as users of a network call in some minutes. */
 const FUNCTIONS_BYTES = 256 * 1024
 
@@ -80,6 +82,11 @@ export class TransactionKeeper {
   /** Time of the block of the newest version. */
   #timestampUsec: bigint
   readonly #place: TransactionPlace
+  /**
+   * First version that lies in another run than the first of this ingest. A slice that resumes within a block of its
+   * source cannot read that block, which ends before this version.
+   */
+  #knownFrom: bigint | undefined
   /** Whether a block of transactions of this ingest says where the blocks before it end. */
   #isEarlierCut = false
   /** Transactions that are not encoded yet. */
@@ -88,7 +95,7 @@ export class TransactionKeeper {
   #ended = new Map<bigint, Promise<Write[] | undefined>>()
 
   constructor(options: TransactionKeeperOptions) {
-    this.#asked = options.asked ?? (options.hasVersions ? 'none' : 'whole')
+    this.#asked = options.asked ?? (options.hasVersions && !options.isWhole ? 'none' : 'whole')
     this.#isAbsenceNoticed = options.asked === undefined
     this.#isWholeAbsenceNoticed = options.asked === undefined
     this.#isKept = options.isKept
@@ -117,7 +124,8 @@ export class TransactionKeeper {
       if (compareBytes(key, WHOLE_TRANSACTIONS_KEY) === 0) this.#isWhole = value !== null
     }
     if (isOfFeed || !(this.#isWhole || this.#asked === 'whole')) return NOTHING
-    if (!readWhole) return this.#isCopyOfSlice ? NOTHING : this.#withoutWhole(version)
+    this.#knownFrom ??= version - (version % RUN_VERSIONS) + RUN_VERSIONS
+    if (!readWhole) return this.#withoutRead(version)
     const whole = readWhole()
     if (!this.#isOfSlice(writes, whole.transaction)) return this.#cutEarlier(version)
     if (!this.#group?.hasRoomFor(version, whole)) {
@@ -186,6 +194,13 @@ export class TransactionKeeper {
   #withoutGroup(version: bigint): readonly Write[] {
     this.#options.onNotice(`the transaction of version ${version} is too long to be kept`)
     return [noTransactionWrite(version, this.#place)]
+  }
+
+  /** The writes of a version whose whole transaction cannot be read. */
+  #withoutRead(version: bigint): readonly Write[] {
+    if (this.#isCopyOfSlice) return NOTHING
+    const isUnknown = this.#options.slice !== undefined && this.#isWhole && version < this.#knownFrom!
+    return isUnknown ? this.#cutEarlier(version) : this.#withoutWhole(version)
   }
 
   #withoutWhole(version: bigint): readonly Write[] {

@@ -254,6 +254,29 @@ describe('whole transactions', () => {
     }
   })
 
+  it('are kept by a slice that resumes within a block of another store since the next one, asked for or not', async () => {
+    writeBackup(chain, bed.at('backup'))
+    const { asked, isKept } = members()
+    const source = createMemoryEngine()
+    for (const to of [20n, 61n, BigInt(LAST)]) await ingest(source, bed.at('backup'), { to })
+    const slice = createMemoryEngine()
+    const only = { spec: { accounts: asked, tables: [], types: [] } }
+    for (const last of [30, 63, 65, LAST]) {
+      writeFileSync(bed.at('feed'), feedOf(source, last))
+      await ingest(slice, bed.at('feed'), last === 30 ? { only } : {})
+    }
+    const state = createLedger(slice).at()
+    // The blocks of the source begin at 0, 21, 62 and 128.
+    const unread = (version: number) => (version > 30 && version < 62) || (version > 63 && version < 128)
+    for (let version = 0; version <= LAST; version++) {
+      const found = wholeTransactionAt(state, BigInt(version))
+      const expected = isKept(version) && !unread(version) ? expectedBcs(version) : undefined
+      expect(found ? Buffer.from(found.toBcs()).toString('hex') : undefined, `version ${version}`).toBe(expected)
+    }
+    expect(notices).toEqual([])
+    expect([...slice.history(WHOLE_TRANSACTIONS_KEY)]).toHaveLength(1)
+  })
+
   it('of a slice are the same in a copy of the slice from its feed', async () => {
     writeBackup(chain, bed.at('backup'))
     const { asked, isKept } = members()
