@@ -5,8 +5,16 @@ import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
 import { feedHeaderLine, openSource, type SourceOptions, stateToFeedLine, versionToFeedLine } from '@ledger-state/feed'
 import { startStandInNode } from '@ledger-state/feed/testing/stand-in-node'
 import { restPage, SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
-import { createLedger, findTransaction, hasWholeTransactions, wholeTransactionAt } from '@ledger-state/ledger'
+import {
+  accountTransactions,
+  createLedger,
+  findTransaction,
+  hasWholeTransactions,
+  streamEvents,
+  wholeTransactionAt,
+} from '@ledger-state/ledger'
 import { readTransactionInfo } from '@ledger-state/proof'
+import { readBcsList, readEvent } from '@ledger-state/proof/transactions'
 import { TRANSACTIONS_KEY, WHOLE_TRANSACTIONS_KEY } from '@ledger-state/records'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createStoreBed, type StoreBed } from '../../testing/store-bed.ts'
@@ -176,6 +184,38 @@ describe('whole transactions', () => {
     // Nobody asked for the transactions, which an unverified backup does not give.
     await ingest(createMemoryEngine(), bed.at('backup'), { verify: false })
     expect(notices.filter((text) => text.includes('transaction'))).toEqual([])
+  })
+
+  it('are pruned below the state with which a store began: lists by number say so', async () => {
+    const snapshot = writeBackup(chain, bed.at('backup'), { snapshot: { version: 40, chunk: 15 } })
+    const onState = createMemoryEngine()
+    await ingest(onState, snapshot)
+    await ingest(onState, bed.at('backup'))
+    expect(onState.ledger!.oldestVersion).toBe(40n)
+    const state = createLedger(onState).at()
+    const later = chain.records.findIndex(({ transaction }, version) => version > 40 && transaction[0] === 0)
+    // The sequence number of each transaction of the chain is its version.
+    const sender = Uint8Array.from(chain.records[later]!.transaction.subarray(1, 33))
+    const list = (start: bigint) =>
+      Array.from(accountTransactions(state, sender, { start, limit: 25 }), (one) => one.version)
+    for (const start of [0n, BigInt(later) - 1n]) {
+      const expected = { code: 'version_pruned', fields: { version: 39n, oldestVersion: 40n } }
+      expect(() => list(start)).toThrow(expect.objectContaining(expected))
+    }
+    expect(list(BigInt(later))[0]).toBe(BigInt(later))
+    const streams = chain.records.flatMap(({ events }) => {
+      return Array.from(readBcsList(new ByteReader(events), readEvent), ({ key }) => key ?? [])
+    })
+    let cut = 0
+    for (const stream of streams.flat()) {
+      const [first] = [...streamEvents(state, stream, { limit: 1_000 })]
+      const number = first?.event.key?.sequenceNumber ?? 0n
+      if (number === 0n) continue
+      cut++
+      expect([...streamEvents(state, stream, { start: number, limit: 1 })]).toHaveLength(1)
+      expect(() => [...streamEvents(state, stream, { start: 0n, limit: 1 })]).toThrow('pruned')
+    }
+    expect(cut).toBeGreaterThan(0)
   })
 
   it('are not kept if less is to be kept, or without proofs', async () => {
