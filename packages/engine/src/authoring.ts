@@ -43,6 +43,8 @@ export {
   expectKept,
   expectLedger,
   expectListable,
+  isStepKept,
+  keptPage,
   PRUNE_STEP_RECORDS,
   windowStart,
 } from './validation/window.js'

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { engineToAsync } from './engine-to-async.js'
 import { createMemoryEngine } from './memory-engine.js'
-import type { AsyncSnapshot, WriteSearch } from './ports/async-engine-ports.js'
+import type { AsyncHistoryOptions, AsyncSnapshot, WriteSearch } from './ports/async-engine-ports.js'
 import type { StateWriter } from './ports/engine-ports.js'
 
 const CHAIN = { chainId: 1 }
@@ -146,10 +146,29 @@ describe('a snapshot', () => {
     await using engine = await engineUpTo(3n)
     const snapshot = await engineToAsync(engine).snapshot()
     await engine.prune(2n)
-    for (const first of [0n, 2n]) {
-      await expect(snapshot.history(KEYS[0]!, { first })).rejects.toMatchObject({ code: 'version_pruned' })
+    const read = (options: AsyncHistoryOptions) => snapshot.history(KEYS[0]!, options)
+    for (const options of [{ first: 0n }, { first: 2n }, { last: 1n }] as const) {
+      const oldestFirst = read({ order: 'asc', ...options })
+      await expect(oldestFirst).rejects.toMatchObject({ code: 'version_pruned' })
     }
-    expect((await snapshot.history(KEYS[0]!, { first: 3n })).revisions).toHaveLength(1)
+    await expect(read({ last: 1n })).rejects.toMatchObject({ code: 'version_pruned' })
+    expect((await read({ first: 3n })).revisions).toHaveLength(1)
+    expect((await read({ first: 3n, order: 'asc' })).revisions).toHaveLength(1)
+  })
+
+  it('reads a history, the newest first, down to the write that the new oldest version sees', async () => {
+    await using engine = await engineUpTo(6n)
+    const snapshot = await engineToAsync(engine).snapshot()
+    await engine.prune(4n)
+    const read = async (options: AsyncHistoryOptions) => {
+      const { revisions, next } = await snapshot.history(KEYS[0]!, options)
+      return { versions: revisions.map(({ version }) => version), next }
+    }
+    expect(await read({})).toEqual({ versions: [6n, 5n, 4n, 3n], next: 2n })
+    expect(await read({ limit: 3 })).toEqual({ versions: [6n, 5n, 4n], next: 3n })
+    expect(await read({ last: 3n })).toEqual({ versions: [3n], next: 2n })
+    expect(await read({ first: 3n })).toEqual({ versions: [6n, 5n, 4n, 3n], next: undefined })
+    await expect(read({ last: 2n })).rejects.toMatchObject({ code: 'version_pruned' })
   })
 
   it('refuses searches downwards that find nothing, and blocks that it does not find, once it is pruned', async () => {

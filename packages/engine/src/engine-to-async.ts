@@ -1,5 +1,4 @@
 import type { VersionWrites } from '@ledger-state/core'
-import { versionPruned } from './errors.js'
 import type {
   AsyncHistoryOptions,
   AsyncSnapshot,
@@ -12,7 +11,7 @@ import type { StateWriter } from './ports/engine-ports.js'
 import type { Block, LedgerSummary } from './ports/state-port.js'
 import { expectNotTruncated } from './validation/truncations.js'
 import { expectArray, expectCount, toHistoryRange, toScanRange } from './validation/validate-arguments.js'
-import { expectBlockKept, expectKept, expectLedger, expectListable } from './validation/window.js'
+import { expectBlockKept, expectKept, expectLedger, expectListable, keptPage } from './validation/window.js'
 import { expectSearchKept, toWriteRange, type WriteRange } from './validation/write-range.js'
 
 /** Most items of a page. */
@@ -126,18 +125,16 @@ function historyPage(
 ): HistoryPage {
   const { limit = PAGE, ...range } = options ?? {}
   expectCount('the limit of the history', limit, 1)
-  const { first, last } = toHistoryRange(key, range)
+  const { first, last, isNewestFirst } = toHistoryRange(key, range)
   expectLedger(ledger)
-  const { oldestVersion: oldestNow } = engine.ledger!
-  if (oldestNow > ledger.oldestVersion && oldestNow >= first) throw versionPruned(ledger.oldestVersion, oldestNow)
+  const now = engine.ledger!
   const end = last === undefined || last > ledger.latestVersion ? ledger.latestVersion : last
-  expectNotTruncated(end, ledger, engine.ledger)
-  const revisions = []
-  for (const revision of engine.history(key, { ...range, last: end })) {
-    if (revisions.length === Math.min(limit, PAGE)) return { revisions, next: revision.version }
-    revisions.push(revision)
-  }
-  return { revisions, next: undefined }
+  expectNotTruncated(end, ledger, now)
+  const found = []
+  const most = Math.min(limit, PAGE)
+  for (const revision of engine.history(key, { ...range, last: end })) if (found.push(revision) > most) break
+  const step = { first, isNewestFirst, from: isNewestFirst ? end : first }
+  return keptPage(found.slice(0, most), found.length > most, step, ledger, now)
 }
 
 /** Finds the block of a version, as the snapshot sees it. @throws as `AsyncSnapshot.blockAt` */

@@ -40,12 +40,15 @@ describe('the engine in memory', () => {
     for (const history of histories) expect([...history].map(({ version }) => version)).toEqual([2n, 1n, 0n])
   })
 
-  it('refuses a history that begins where a prune has moved the window to, and takes one above', async () => {
+  it('refuses a history that goes below the version to which a prune has moved the window, and takes one above', async () => {
     await using engine = createMemoryEngine()
     await engine.commit(versionsOf(0, 6), CHAIN)
-    const [at, above] = [3n, 4n].map((first) => engine.history(KEY, { first }))
+    const [below, at, above] = [2n, 3n, 4n].map((first) => engine.history(KEY, { first }))
+    const oldestFirst = engine.history(KEY, { first: 3n, order: 'asc' })
     await engine.prune(3n)
-    expect(() => [...at!]).toThrow(expect.objectContaining({ code: 'version_pruned' }))
+    for (const one of [below!, oldestFirst])
+      expect(() => [...one]).toThrow(expect.objectContaining({ code: 'version_pruned' }))
+    expect([...at!].map(({ version }) => version)).toEqual([5n, 4n, 3n])
     expect([...above!].map(({ version }) => version)).toEqual([5n, 4n])
   })
 

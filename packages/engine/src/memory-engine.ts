@@ -54,7 +54,14 @@ import {
   validateTruncation,
 } from './validation/validate-arguments.js'
 import { validateBatch, validateImportBase, validateImportPart } from './validation/validate-batch.js'
-import { expectKept, expectLedger, expectListable, PRUNE_STEP_RECORDS, windowStart } from './validation/window.js'
+import {
+  expectKept,
+  expectLedger,
+  expectListable,
+  isStepKept,
+  PRUNE_STEP_RECORDS,
+  windowStart,
+} from './validation/window.js'
 
 /**
  * The content of an engine in memory, which outlives it: `createMemoryEngine(store)` opens it again once the previous
@@ -188,12 +195,21 @@ class MemoryEngine implements StateWriter {
     const { oldestVersion, latestVersion } = ledger
     const end = last === undefined || last > latestVersion ? latestVersion : last
     const found = this.#seenRevisions(key, oldestVersion).filter(({ version }) => version >= first && version <= end)
-    for (const { version, value, annotation } of isNewestFirst ? found.toReversed() : found) {
-      const { oldestVersion: oldestNow } = this.#state.ledger!
-      expectNotTruncated(end, ledger, this.#state.ledger)
-      if (oldestNow > oldestVersion && oldestNow >= first) throw versionPruned(oldestVersion, oldestNow)
+    let from = isNewestFirst ? end : first
+    for (const revision of isNewestFirst ? found.toReversed() : found) {
+      const now = this.#state.ledger!
+      expectNotTruncated(end, ledger, now)
+      if (!isStepKept(revision, { first, isNewestFirst, from }, ledger, now))
+        throw versionPruned(oldestVersion, now.oldestVersion)
+      const { version, value, annotation } = revision
+      from = isNewestFirst ? version - 1n : version + 1n
       yield copyOfRevision({ version, value, annotation })
     }
+    // A prune may have taken the next write.
+    const now = this.#state.ledger!
+    const mayGoOn = isNewestFirst && from >= first && from >= oldestVersion
+    if (mayGoOn && !isStepKept(undefined, { first, isNewestFirst, from }, ledger, now))
+      throw versionPruned(oldestVersion, now.oldestVersion)
   }
 
   /** Revisions of a key that some version of the window sees. */

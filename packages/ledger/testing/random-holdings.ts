@@ -113,6 +113,37 @@ export function randomHoldings(random: Random, count: number, crowd = 0): Holdin
   return { versions, meant }
 }
 
+/** A ledger in which the first owner gets stores at nearly every version, keeps few of them, and some come back. */
+export function tradedHoldings(random: Random, count: number): HoldingsLedger {
+  const versions: VersionWrites[] = []
+  const meant: Meant[][] = []
+  const held: Meant[] = []
+  const lost: string[] = []
+  for (let at = 0; at < count; at++) {
+    const changes: Meant[] = []
+    while (held.length > random.below(4)) {
+      const [given] = held.splice(random.below(held.length), 1)
+      if (given?.kind !== 'object' || !given.is) continue
+      const isEnded = random.below(3) === 0
+      changes.push({ ...given, is: isEnded ? undefined : { ...given.is, owner: random.pick(OWNERS.slice(1)) } })
+      lost.push(given.at)
+    }
+    const written = changes.map(({ at }) => at)
+    for (let left = random.below(3); left > 0; left--) {
+      const hash = createHash('sha3-256').update(`trade ${at} ${left}`).digest('hex')
+      const store = lost.length > 0 && random.below(8) === 0 ? random.pick(lost) : `0x${hash.slice(0, -2)}01`
+      if (written.includes(store) || held.some((one) => one.at === store)) continue
+      written.push(store)
+      held.push(newStore(random, store))
+      changes.push(held.at(-1)!)
+    }
+    meant.push(changes)
+    const block = { height: BigInt(at), epoch: 0n, timestampUsec: 1_000n * BigInt(at) }
+    versions.push({ version: BigInt(at), block, writes: changes.map((change) => writeOf(random, change)) })
+  }
+  return { versions, meant }
+}
+
 function nameOf(change: Meant): string {
   return change.kind === 'object' ? change.at : `${change.at} ${change.coin}`
 }

@@ -292,7 +292,7 @@ export const KEY_FAMILIES = {
     value: "u64 oldest version whose transaction is retained · word before the names of the ledger's hashes",
     codec: BYTES,
     writtenBy: 'the first version whose transaction is retained longer than its state',
-    deletedBy: 'an ingest, once none is retained',
+    deletedBy: 'an ingest without `--retain-transactions`, once none is retained',
   }),
   retainedBlock: family(0x27, {
     suffix: 'u64 version',

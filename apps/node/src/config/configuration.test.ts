@@ -216,6 +216,19 @@ it('every limit of a reader is a setting', () => {
   })
 })
 
+it('a slice of the store of a node keeps whole transactions by default, as it begins without any', () => {
+  const keptParts = (...words: string[]) =>
+    nodeSettings(parse(...words), { kind: 'folder', dataDir: 'data' }).writer?.keepTransactions
+  const [replica, slice] = [
+    ['--replica-of', 'http://node-a:8090'],
+    ['--only-account', '0xcafe'],
+  ]
+  expect(keptParts(...replica!, ...slice!)).toBe('whole')
+  expect(keptParts(...replica!, ...slice!, '--keep-transactions', 'summary')).toBe('summary')
+  expect(keptParts(...replica!)).toBeUndefined()
+  expect(keptParts('--follow', 'http://node-a:8090', ...slice!)).toBeUndefined()
+})
+
 it('docs/operating.md names the settings that take effect at once', () => {
   const text = readFileSync(new URL('../../../../docs/operating.md', import.meta.url), 'utf8')
   const [paragraph] = /^`SIGHUP` \(`systemctl reload`\).*?All other settings/ms.exec(text)!

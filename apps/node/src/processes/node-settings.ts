@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { KeptParts } from '@ledger-state/ingest'
 import type { CommandInput } from '../config/command.js'
 import { forwardSettings } from '../config/forward-settings.js'
 import { readHashSalt } from '../config/hash-salt.js'
@@ -160,6 +161,15 @@ function auditSettings(input: CommandInput, { place, log }: SharedSettings): Aud
   }
 }
 
+/**
+ * Parts of transactions that a node keeps by default; undefined for the default of `IngestOptions`. A slice of another
+ * node's store begins with a snapshot, from which it takes no whole transactions. By that default it would continue
+ * without them.
+ */
+function defaultKeptParts(input: CommandInput): KeptParts | undefined {
+  return input.get(settings.replicaOf) !== undefined && asksForSlice(input) ? 'whole' : undefined
+}
+
 /** @throws `usage` */
 function writerSettings(input: CommandInput, shared: SharedSettings): WriterSettings | undefined {
   const { place, log, window, follow, retain } = shared
@@ -171,7 +181,7 @@ function writerSettings(input: CommandInput, shared: SharedSettings): WriterSett
     retain: retain?.toString(),
     hashSalt: readHashSalt(input),
     verify: input.get(settings.verify),
-    keepTransactions: readKeptParts(input),
+    keepTransactions: readKeptParts(input) ?? defaultKeptParts(input),
     retainTransactions: readRetainedTransactions(input, retain)?.toString(),
     holdings: input.get(settings.holdings) === 'on',
     compress: input.get(settings.compress),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { Write } from '@ledger-state/core'
-import type { HistoryOptions } from '../ports/state-port.js'
+import type { VersionWrites, Write } from '@ledger-state/core'
+import type { HistoryOptions, Revision } from '../ports/state-port.js'
 import type { ContractEngine } from './contract-engine.js'
 import {
   block,
@@ -183,6 +183,46 @@ export const HISTORY_CASES: readonly ContractCase[] = [
       await fails('version_pruned', () => collect(rest(history)))
     }
   }),
+
+  contractCase(
+    'lists a history, the newest first, down to the write that the new oldest version sees',
+    async (engine) => {
+      const other = bytes('other')
+      const never = bytes('never')
+      const values = ['a', 'b', 'c', 'd', undefined, undefined, 'g', null, 'i', 'j']
+      await engine.commit(
+        versionsOf(K, 0n, values).map((one): VersionWrites => {
+          const more: Write[] = one.version === 4n ? [[other, null]] : [[other, bytes(`${one.version}`)]]
+          return { ...one, writes: one.version === 5n ? one.writes : [...one.writes, ...more] }
+        }),
+        CHAIN,
+      )
+      const open = (key: Uint8Array, options?: HistoryOptions) => engine.history(key, options)[Symbol.asyncIterator]()
+      const histories = [open(K), open(other), open(K, { first: 3n }), open(K, { last: 4n }), open(K, { first: 4n })]
+      for (const [at, version] of [9n, 9n, 9n, 3n, 9n].entries())
+        assert.equal((await histories[at]!.next()).value?.version, version)
+      await engine.prune(5n)
+      assert.equal((await engine.ledger())!.oldestVersion, 5n)
+      const [all, deleted, bounded, below, above] = histories
+      const next = async (history: AsyncIterator<Revision>, count: number) => {
+        const found: string[] = []
+        while (found.length < count) {
+          const { version, value } = (await history.next()).value!
+          found.push(`${version}=${value ? text(value) : null}`)
+        }
+        return found.join(' ')
+      }
+      assert.equal(await next(all!, 4), '8=i 7=null 6=g 3=d')
+      await fails('version_pruned', () => all!.next())
+      assert.equal(await next(deleted!, 3), '8=8 7=7 6=6')
+      await fails('version_pruned', () => deleted!.next())
+      assert.equal(await next(bounded!, 4), '8=i 7=null 6=g 3=d')
+      assert.equal((await bounded!.next()).done, true)
+      await fails('version_pruned', () => below!.next())
+      assert.equal(await next(above!, 3), '8=i 7=null 6=g')
+      assert.deepEqual(await collect(engine.history(never)), [])
+    },
+  ),
 
   contractCase('finishes a history above the versions that a prune removes', async (engine) => {
     await engine.commit(versionsOf(K, 0n, ['a', 'b', 'c', 'd', 'e', 'f']), CHAIN)

@@ -154,7 +154,8 @@ export interface StateReader {
    * Reads the writes of a key that some version of the window sees. If the key was already deleted at the oldest
    * version, there are none from before it. The cost depends on the writes that are read, not on where the history
    * starts.
-   * @throws `no_ledger`; `version_pruned` if the pruner overtakes it; `version_truncated` if versions that it would
+   * @throws `no_ledger`; `version_pruned` if the pruner overtakes it: in the order `desc`, once it would go below the
+   *   write that the new oldest version sees; `version_truncated` if versions that it would
    *   list are cut off meanwhile
    */
   history(key: Uint8Array, options?: HistoryOptions): Iterable<Revision>

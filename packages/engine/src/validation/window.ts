@@ -1,5 +1,6 @@
 import { invalidArgument, noLedger, versionNotFound, versionPruned } from '../errors.js'
-import type { LedgerSummary } from '../ports/state-port.js'
+import type { HistoryPage } from '../ports/async-state-port.js'
+import type { LedgerSummary, Revision } from '../ports/state-port.js'
 import { expectU64 } from './validate-arguments.js'
 
 /** Checks that there is a ledger. @throws `no_ledger` */
@@ -63,4 +64,56 @@ export function expectBlockKept(
   now: Pick<LedgerSummary, 'oldestVersion'>,
 ): void {
   if (!found && now.oldestVersion > asked.oldestVersion) throw versionPruned(asked.oldestVersion, now.oldestVersion)
+}
+
+/** A step of a history, which a prune may have overtaken. */
+interface HistoryStep {
+  /** First version of the history. */
+  readonly first: bigint
+  readonly isNewestFirst: boolean
+  /** Version at which the search for the next write began. */
+  readonly from: bigint
+}
+
+/**
+ * Whether the next write that was found in a history is the one that the window at its beginning has. A history that
+ * begins with the newest write goes on down to the write that the new oldest version sees.
+ * @param found the next write; undefined if none was found
+ * @param asked the window at the beginning of the history
+ * @param now the window in which the write was found
+ */
+export function isStepKept(
+  found: Pick<Revision, 'version' | 'value'> | undefined,
+  { first, isNewestFirst, from }: HistoryStep,
+  asked: Pick<LedgerSummary, 'oldestVersion'>,
+  { oldestVersion }: Pick<LedgerSummary, 'oldestVersion'>,
+): boolean {
+  if (oldestVersion <= asked.oldestVersion || oldestVersion < first) return true
+  if (!isNewestFirst || from < oldestVersion || !found) return false
+  return found.version > oldestVersion || found.value !== null
+}
+
+/**
+ * The writes of a page of a history that the window at its beginning has, and where the next page begins.
+ * @param isCut whether the history has further writes after those that were found
+ * @throws `version_pruned` if a prune has overtaken the page
+ */
+export function keptPage(
+  found: readonly Revision[],
+  isCut: boolean,
+  step: HistoryStep,
+  asked: LedgerSummary,
+  now: Pick<LedgerSummary, 'oldestVersion'>,
+): HistoryPage {
+  const revisions: Revision[] = []
+  let { from } = step
+  for (const revision of found) {
+    if (!isStepKept(revision, { ...step, from }, asked, now)) break
+    revisions.push(revision)
+    from = step.isNewestFirst ? revision.version - 1n : revision.version + 1n
+  }
+  const isWhole = revisions.length === found.length && (isCut || isStepKept(undefined, { ...step, from }, asked, now))
+  if (revisions.length === 0 && !isWhole) throw versionPruned(asked.oldestVersion, now.oldestVersion)
+  const isEnd = isWhole ? !isCut : step.isNewestFirst && (from < step.first || from < asked.oldestVersion)
+  return { revisions, next: isEnd ? undefined : from }
 }

@@ -1,10 +1,9 @@
 // Activities of an owner of many stores: the index lists their writes since a commit.
-import { addressToLongHex, isLedgerStateError, parseAddress, type VersionWrites, type Write } from '@ledger-state/core'
+import { isLedgerStateError, parseAddress, type VersionWrites, type Write } from '@ledger-state/core'
 import { createMemoryEngine, engineToAsync, type StateReader, type StateWriter } from '@ledger-state/engine'
 import { delayState } from '@ledger-state/engine/testing/delayed-state'
 import {
   type ActivitiesOptions,
-  type Activity,
   type ActivityCursor,
   createAsyncLedger,
   createLedger,
@@ -22,8 +21,8 @@ import {
 import { addressIn, changedStoresKey, decodeChangedStores, holdingsPrefix, storeNameOf } from '@ledger-state/records'
 import { createRandom, type Random, testSeed } from '@ledger-state/testing/random'
 import { scaledRounds } from '@ledger-state/testing/test-scale'
-import { typeTagToText } from '@ledger-state/type-tag'
 import { describe, expect, it } from 'vitest'
+import { counted, pageOf, toExpected } from '../../testing/listed-activities.js'
 import { listedSource } from '../../testing/listed-source.js'
 import { checkHoldings } from '../indexing/check-holdings.js'
 import { ingestSource } from './ingest-source.js'
@@ -45,16 +44,6 @@ async function ingestParts(engine: StateWriter, { versions }: HoldingsLedger, ra
   return engine
 }
 
-function toExpected({ version, asset, storage, before, after }: Activity): ExpectedActivity {
-  const assetType = asset.standard === 'v1' ? typeTagToText(asset.coin) : addressToLongHex(asset.metadata)
-  return { version, assetType, storage: addressToLongHex(storage), before, after }
-}
-
-function pageOf(ledger: Ledger, owner: string, to: bigint, options: ActivitiesOptions) {
-  const page = listActivities(ledger.at(to), parseAddress(owner), options)
-  return { items: [...page].filter((item) => item !== undefined).map(toExpected), cursor: page.cursor }
-}
-
 function allOf(ledger: Ledger, owner: string, to: bigint, options: ActivitiesOptions): ExpectedActivity[] {
   const found: ExpectedActivity[] = []
   let start: ActivityCursor | undefined
@@ -71,39 +60,6 @@ function rowsOf(engine: StateReader) {
   return [...engine.history(changedStoresKey(ADDRESS), { order: 'asc' })].map(({ version, value }) => {
     return { version, ...decodeChangedStores(value!) }
   })
-}
-
-/** A reader that notes the keys of histories and the prefixes of scans. */
-function counted(engine: StateReader) {
-  const asked = new Set<string>()
-  const scanned = new Set<string>()
-  const reader = {
-    ...engine,
-    get ledger() {
-      return engine.ledger
-    },
-    get base() {
-      return engine.base
-    },
-    at(version?: bigint) {
-      const view = engine.at(version)
-      return new Proxy(view, {
-        get(of, name: keyof typeof view) {
-          if (name !== 'scan') return typeof of[name] === 'function' ? (of[name] as () => unknown).bind(of) : of[name]
-          return (prefix: Uint8Array, options?: object) => {
-            scanned.add(Buffer.from(prefix).toString('hex'))
-            return of.scan(prefix, options)
-          }
-        },
-      })
-    },
-    blockAt: (version: bigint) => engine.blockAt(version),
-    history(key: Uint8Array, options = {}) {
-      asked.add(Buffer.from(key).toString('hex'))
-      return engine.history(key, options)
-    },
-  } as StateReader
-  return { reader, asked, scanned }
 }
 
 /** The names of written stores, as a row has them. */
@@ -253,7 +209,7 @@ describe('activities of an owner of many stores', () => {
   })
 
   it('are not listed if few stores change owners often within a commit', async () => {
-    const [key, value] = laterStore(0)
+    const [key, value] = laterStore(2)
     const other = Uint8Array.from(value!)
     const at = Buffer.from(other).indexOf(ADDRESS)
     other.set(parseAddress(OWNERS[1]!), at)

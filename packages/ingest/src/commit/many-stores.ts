@@ -8,6 +8,7 @@ import {
   decodeChangedStores,
   encodeChangedStores,
   endedIn,
+  endedKey,
   HOLDINGS_PREFIX_LENGTH,
   holdingsPrefix,
   type IndexedObject,
@@ -19,15 +20,21 @@ import { keyName } from '@ledger-state/records/writes-hash'
 import { STATE_KEY_ADDRESS_AT } from '@ledger-state/type-tag'
 import type { StoreNotes } from './followed-key.js'
 
-/** Number of stores at which the changes of an owner begin to be listed. A page of fewer looks at all of them, in about 2 ms. */
+/**
+ * Number of stores, with former ones, at which the changes of an owner begin to be listed. A page of fewer looks at all
+ * of them, in about 2 ms.
+ */
 const MANY = 512
 /** Most owners whose stores one commit counts. The others are counted when another of their stores is written. */
 const MOST_COUNTED = 64
 /** Most owners that become owners of many within one commit and are listed in it. The next commit counts the others. */
 const MOST_BEGUN = 64
+/** Of so many stores that owners lose, the owner of one is counted. */
+const LOSSES_OF_COUNT = 256
 const ROWS_OF_SCAN = 10_000
 /** Most stores of an owner, and most of its former ones, whose names its first row has. */
 const MOST_EARLIER = 2_048
+const NO_STORE = new Uint8Array(0)
 const LAST_OF_ADDRESS = STATE_KEY_ADDRESS_AT + ADDRESS_LENGTH - 1
 
 /** An owner of many stores. */
@@ -51,14 +58,18 @@ interface BegunRow {
 
 /**
  * Lists the stores that versions write, for owners of many: those that a commit gives as many, from the next version on,
- * and those whose stores a commit counts because it writes one with one of 256 addresses. The first row also has the names
- * of all earlier stores, unless these are very many: a page of earlier versions looks at them only.
+ * and those whose stores a commit counts: because it writes one with one of 256 addresses, or because the commit before
+ * took one from them, which counts for one of 256. The first row also has the names of all earlier stores, unless these
+ * are very many: a page of earlier versions looks at them only.
  */
 export class ManyStores implements StoreNotes {
   /** Owners by name; undefined until they were read. Each has hundreds of stores, so they are few. */
   #listed: Map<string, ListedOwner> | undefined
   /** Written groups with such an address. */
   #samples: Uint8Array[] = []
+  /** Stores that any owners lost, and those of them whose owners the next commit counts, too. */
+  #losses = 0
+  #losers: Uint8Array[] = []
   /** Names of the stores that owners get in the commit. */
   readonly #gained = new Map<string, number[]>()
   /** Owners whose stores the next commit counts. */
@@ -87,6 +98,8 @@ export class ManyStores implements StoreNotes {
       if (object?.store) counted.set(keyName(object.owner), Uint8Array.from(object.owner))
     }
     this.#samples = []
+    for (const owner of this.#losers) counted.set(keyName(owner), owner)
+    this.#losers = []
     if (!held.ledger) return
     for (const [name, owner] of counted) {
       if (this.#listed.has(name)) continue
@@ -100,9 +113,12 @@ export class ManyStores implements StoreNotes {
 
   wrote(store: Uint8Array, before: IndexedObject | undefined, after: IndexedObject | undefined): void {
     if (before?.store) this.#note(before.owner, store)
-    if (before === after || !after?.store) return
+    if (before === after) return
+    const isSameOwner = before?.store && after?.store && compareBytes(before.owner, after.owner) === 0
+    if (before?.store && !isSameOwner) this.#lose(before.owner)
+    if (!after?.store) return
     this.#note(after.owner, store)
-    if (!before?.store || compareBytes(before.owner, after.owner) !== 0) this.#gain(after.owner, store)
+    if (!isSameOwner) this.#gain(after.owner, store)
   }
 
   #note(owner: Uint8Array, store: Uint8Array): void {
@@ -113,6 +129,11 @@ export class ManyStores implements StoreNotes {
       this.#written.push(found)
     }
     found.names.add(storeNameOf(store))
+  }
+
+  #lose(owner: Uint8Array): void {
+    if (this.#losses++ % LOSSES_OF_COUNT === 0 && this.#losers.length < MOST_COUNTED)
+      this.#losers.push(Uint8Array.from(owner))
   }
 
   #gain(owner: Uint8Array, store: Uint8Array): void {
@@ -209,27 +230,49 @@ async function readListed(held: AsyncStateSnapshot): Promise<Map<string, ListedO
 }
 
 /**
- * The names of all stores that an owner of many has or had; undefined if it has few. If they are too many, there are no
- * names.
+ * The names of all stores that an owner of many has or had in the window; undefined if it has few. If they are too
+ * many, there are no names.
  */
 async function earlierStores(
   held: AsyncStateSnapshot,
   owner: Uint8Array,
 ): Promise<Pick<ListedOwner, 'names' | 'hasEarlier'> | undefined> {
-  const { entries } = await held.at().scan(holdingsPrefix('ownedStore', owner), { limit: MANY })
-  if (entries.length < MANY) return undefined
+  // A page of changes looks at former stores, too. Their rows come first: rows of stores may lie among many deleted ones.
+  const ended = await rowsOf(held, owner, 'endedStore', MANY)
+  const owned = ended.length < MANY ? await rowsOf(held, owner, 'ownedStore', MANY - ended.length) : []
+  if (ended.length + owned.length < MANY) return undefined
   const names = await namesOfStores(held, owner)
   return names ? { names, hasEarlier: true } : { names: new Set(), hasEarlier: false }
 }
 
-/** The names of all stores that an owner has or had; undefined if they are too many. */
+/** The names of all stores that an owner has or had in the window; undefined if they are too many. */
 async function namesOfStores(held: AsyncStateSnapshot, owner: Uint8Array): Promise<Set<number> | undefined> {
   const names = new Set<number>()
-  for (const family of ['ownedStore', 'endedStore'] as const) {
-    const { entries, next } = await held.at().scan(holdingsPrefix(family, owner), { limit: MOST_EARLIER })
-    if (next || entries.length === MOST_EARLIER) return undefined
-    for (const { key } of entries)
+  for (const family of ['endedStore', 'ownedStore'] as const) {
+    const keys = await rowsOf(held, owner, family, MOST_EARLIER)
+    if (keys.length === MOST_EARLIER) return undefined
+    for (const key of keys)
       names.add(storeNameOf(family === 'ownedStore' ? key.subarray(HOLDINGS_PREFIX_LENGTH) : endedIn(key).second))
   }
   return names
+}
+
+/** Keys of the first rows of stores that an owner has, or had in the window. */
+async function rowsOf(
+  held: AsyncStateSnapshot,
+  owner: Uint8Array,
+  family: 'ownedStore' | 'endedStore',
+  limit: number,
+): Promise<readonly Uint8Array[]> {
+  const view = held.at()
+  const prefix = holdingsPrefix(family, owner)
+  const keys: Uint8Array[] = []
+  let start: Uint8Array | undefined =
+    family === 'endedStore' ? endedKey(family, owner, held.ledger!.oldestVersion + 1n, NO_STORE) : prefix
+  while (start && keys.length < limit) {
+    const page: Awaited<ReturnType<typeof view.scan>> = await view.scan(prefix, { start, limit: limit - keys.length })
+    for (const { key } of page.entries) keys.push(key)
+    start = page.next
+  }
+  return keys
 }

@@ -5,6 +5,7 @@ import { DEFAULT_HASH_SALT } from '@ledger-state/proof'
 import {
   encodeRetained,
   isOwnKey,
+  isSliceKey,
   isTransactionKey,
   isWholeTransactionKey,
   RETAINED_KEY,
@@ -19,6 +20,8 @@ import type { KeptParts } from './ingest-options.js'
 
 const NOTHING: readonly Write[] = []
 const KEPT = new Uint8Array(0)
+/** Number of versions of a run: a block of transactions lies within one run. */
+const RUN_VERSIONS = 128n
 /** Bytes of remembered names of functions: a few hundred, as users of a network call in some minutes. */
 const FUNCTIONS_BYTES = 256 * 1024
 
@@ -34,6 +37,12 @@ export interface TransactionKeeperOptions {
   readonly asked: KeptParts | undefined
   /** Slice that the store keeps; undefined if it keeps everything. */
   readonly slice: MemberTest | undefined
+  /**
+   * Whether the source is a store that keeps a slice, and this store copies it. In such a source most versions have no
+   * transaction, and it says itself where its transactions end. The keeper finds out by itself from records of a slice
+   * among the writes.
+   */
+  readonly isCopyOfSlice?: boolean | undefined
   /** Whether transactions are kept longer than their states. */
   readonly areRetained: boolean
   /** Whether the store has transactions that are kept longer than their states. */
@@ -63,6 +72,7 @@ export interface MemberTest {
 export class TransactionKeeper {
   #isKept: boolean
   #isWhole: boolean
+  #isCopyOfSlice: boolean
   #isWholeAbsenceNoticed: boolean
   readonly #options: TransactionKeeperOptions
   readonly #asked: KeptParts
@@ -72,6 +82,11 @@ export class TransactionKeeper {
   /** Time of the block of the newest version. */
   #timestampUsec: bigint
   readonly #place: TransactionPlace
+  /**
+   * First version that lies in another run than the first of this ingest. A slice that resumes within a block of its
+   * source cannot read that block, which ends before this version.
+   */
+  #knownFrom: bigint | undefined
   /** Whether a block of transactions of this ingest says where the blocks before it end. */
   #isEarlierCut = false
   /** Transactions that are not encoded yet. */
@@ -80,11 +95,12 @@ export class TransactionKeeper {
   #ended = new Map<bigint, Promise<Write[] | undefined>>()
 
   constructor(options: TransactionKeeperOptions) {
-    this.#asked = options.asked ?? (options.hasVersions ? 'none' : 'whole')
+    this.#asked = options.asked ?? (options.hasVersions && !options.isWhole ? 'none' : 'whole')
     this.#isAbsenceNoticed = options.asked === undefined
     this.#isWholeAbsenceNoticed = options.asked === undefined
     this.#isKept = options.isKept
     this.#isWhole = options.isWhole
+    this.#isCopyOfSlice = options.isCopyOfSlice === true
     this.#hasRetained = options.hasRetained
     this.#timestampUsec = options.timestampUsec ?? 0n
     this.#place = options.areRetained ? 'own' : options.slice ? 'shared_with_values' : 'shared'
@@ -102,12 +118,14 @@ export class TransactionKeeper {
     if (block) this.#timestampUsec = block.timestampUsec
     let isOfFeed = false
     for (const [key, value] of writes) {
+      if (isSliceKey(key)) this.#isCopyOfSlice = this.#options.slice === undefined
       if (!isWholeTransactionKey(key)) continue
       isOfFeed = true
-      if (key.length === WHOLE_TRANSACTIONS_KEY.length) this.#isWhole = value !== null
+      if (compareBytes(key, WHOLE_TRANSACTIONS_KEY) === 0) this.#isWhole = value !== null
     }
     if (isOfFeed || !(this.#isWhole || this.#asked === 'whole')) return NOTHING
-    if (!readWhole) return this.#withoutWhole(version)
+    this.#knownFrom ??= version - (version % RUN_VERSIONS) + RUN_VERSIONS
+    if (!readWhole) return this.#withoutRead(version)
     const whole = readWhole()
     if (!this.#isOfSlice(writes, whole.transaction)) return this.#cutEarlier(version)
     if (!this.#group?.hasRoomFor(version, whole)) {
@@ -176,6 +194,13 @@ export class TransactionKeeper {
   #withoutGroup(version: bigint): readonly Write[] {
     this.#options.onNotice(`the transaction of version ${version} is too long to be kept`)
     return [noTransactionWrite(version, this.#place)]
+  }
+
+  /** The writes of a version whose whole transaction cannot be read. */
+  #withoutRead(version: bigint): readonly Write[] {
+    if (this.#isCopyOfSlice) return NOTHING
+    const isUnknown = this.#options.slice !== undefined && this.#isWhole && version < this.#knownFrom!
+    return isUnknown ? this.#cutEarlier(version) : this.#withoutWhole(version)
   }
 
   #withoutWhole(version: bigint): readonly Write[] {

@@ -5,8 +5,16 @@ import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
 import { feedHeaderLine, openSource, type SourceOptions, stateToFeedLine, versionToFeedLine } from '@ledger-state/feed'
 import { startStandInNode } from '@ledger-state/feed/testing/stand-in-node'
 import { restPage, SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
-import { createLedger, findTransaction, hasWholeTransactions, wholeTransactionAt } from '@ledger-state/ledger'
+import {
+  accountTransactions,
+  createLedger,
+  findTransaction,
+  hasWholeTransactions,
+  streamEvents,
+  wholeTransactionAt,
+} from '@ledger-state/ledger'
 import { readTransactionInfo } from '@ledger-state/proof'
+import { readBcsList, readEvent } from '@ledger-state/proof/transactions'
 import { TRANSACTIONS_KEY, WHOLE_TRANSACTIONS_KEY } from '@ledger-state/records'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createStoreBed, type StoreBed } from '../../testing/store-bed.ts'
@@ -56,6 +64,15 @@ function members() {
     return chain.expected[version]!.writes.some(([key]) => key[0] === 0 && isMember(key.subarray(1, 33)))
   }
   return { asked, isKept }
+}
+
+/** A feed of the versions of a store from 0 to one of them. */
+function feedOf(engine: StateWriter, last = LAST): string {
+  const { block } = engine.blockAt(0n)
+  const begun = [...engine.at(0n).scan(new Uint8Array(0))].map(({ key, value }) => [key, value] as const)
+  const versions = [{ version: 0n, block, writes: begun }, ...engine.versions(1n, BigInt(last))]
+  const lines = [feedHeaderLine({ chainId: SYNTHETIC_CHAIN_ID }), ...versions.map(versionToFeedLine)]
+  return `${lines.join('\n')}\n`
 }
 
 /** Checks every version, twice, and the index of hashes. */
@@ -169,6 +186,38 @@ describe('whole transactions', () => {
     expect(notices.filter((text) => text.includes('transaction'))).toEqual([])
   })
 
+  it('are pruned below the state with which a store began: lists by number say so', async () => {
+    const snapshot = writeBackup(chain, bed.at('backup'), { snapshot: { version: 40, chunk: 15 } })
+    const onState = createMemoryEngine()
+    await ingest(onState, snapshot)
+    await ingest(onState, bed.at('backup'))
+    expect(onState.ledger!.oldestVersion).toBe(40n)
+    const state = createLedger(onState).at()
+    const later = chain.records.findIndex(({ transaction }, version) => version > 40 && transaction[0] === 0)
+    // The sequence number of each transaction of the chain is its version.
+    const sender = Uint8Array.from(chain.records[later]!.transaction.subarray(1, 33))
+    const list = (start: bigint) =>
+      Array.from(accountTransactions(state, sender, { start, limit: 25 }), (one) => one.version)
+    for (const start of [0n, BigInt(later) - 1n]) {
+      const expected = { code: 'version_pruned', fields: { version: 39n, oldestVersion: 40n } }
+      expect(() => list(start)).toThrow(expect.objectContaining(expected))
+    }
+    expect(list(BigInt(later))[0]).toBe(BigInt(later))
+    const streams = chain.records.flatMap(({ events }) => {
+      return Array.from(readBcsList(new ByteReader(events), readEvent), ({ key }) => key ?? [])
+    })
+    let cut = 0
+    for (const stream of streams.flat()) {
+      const [first] = [...streamEvents(state, stream, { limit: 1_000 })]
+      const number = first?.event.key?.sequenceNumber ?? 0n
+      if (number === 0n) continue
+      cut++
+      expect([...streamEvents(state, stream, { start: number, limit: 1 })]).toHaveLength(1)
+      expect(() => [...streamEvents(state, stream, { start: 0n, limit: 1 })]).toThrow('pruned')
+    }
+    expect(cut).toBeGreaterThan(0)
+  })
+
   it('are not kept if less is to be kept, or without proofs', async () => {
     writeBackup(chain, bed.at('backup'))
     for (const options of [
@@ -231,14 +280,9 @@ describe('whole transactions', () => {
     for (const ofSource of [WHOLE, retained]) {
       const source = createMemoryEngine()
       for (const to of [20n, 61n, BigInt(LAST)]) await ingest(source, bed.at('backup'), { ...ofSource, to })
-      const { block } = source.blockAt(0n)
-      const begun = [...source.at(0n).scan(new Uint8Array(0))].map(({ key, value }) => [key, value] as const)
-      const versions = [{ version: 0n, block, writes: begun }, ...source.versions(1n, BigInt(LAST))]
-      const header = feedHeaderLine({ chainId: SYNTHETIC_CHAIN_ID })
-      const lines = versions.map(versionToFeedLine)
       const slice = createMemoryEngine()
-      for (const count of [lines.length / 3, lines.length]) {
-        writeFileSync(bed.at('feed'), `${[header, ...lines.slice(0, count)].join('\n')}\n`)
+      for (const last of [LAST / 3 - 1, LAST]) {
+        writeFileSync(bed.at('feed'), feedOf(source, last))
         await ingest(slice, bed.at('feed'), options)
       }
       const ofSlice = createLedger(slice).at()
@@ -248,5 +292,48 @@ describe('whole transactions', () => {
         expect(found ? Buffer.from(found.toBcs()).toString('hex') : undefined, `version ${version}`).toBe(expected)
       }
     }
+  })
+
+  it('are kept by a slice that resumes within a block of another store since the next one, asked for or not', async () => {
+    writeBackup(chain, bed.at('backup'))
+    const { asked, isKept } = members()
+    const source = createMemoryEngine()
+    for (const to of [20n, 61n, BigInt(LAST)]) await ingest(source, bed.at('backup'), { to })
+    const slice = createMemoryEngine()
+    const only = { spec: { accounts: asked, tables: [], types: [] } }
+    for (const last of [30, 63, 65, LAST]) {
+      writeFileSync(bed.at('feed'), feedOf(source, last))
+      await ingest(slice, bed.at('feed'), last === 30 ? { only } : {})
+    }
+    const state = createLedger(slice).at()
+    // The blocks of the source begin at 0, 21, 62 and 128.
+    const unread = (version: number) => (version > 30 && version < 62) || (version > 63 && version < 128)
+    for (let version = 0; version <= LAST; version++) {
+      const found = wholeTransactionAt(state, BigInt(version))
+      const expected = isKept(version) && !unread(version) ? expectedBcs(version) : undefined
+      expect(found ? Buffer.from(found.toBcs()).toString('hex') : undefined, `version ${version}`).toBe(expected)
+    }
+    expect(notices).toEqual([])
+    expect([...slice.history(WHOLE_TRANSACTIONS_KEY)]).toHaveLength(1)
+  })
+
+  it('of a slice are the same in a copy of the slice from its feed', async () => {
+    writeBackup(chain, bed.at('backup'))
+    const { asked, isKept } = members()
+    const only = { spec: { accounts: asked, tables: [], types: [] } }
+    const slice = createMemoryEngine()
+    for (const to of [20n, 61n, BigInt(LAST)]) await ingest(slice, bed.at('backup'), { only, to })
+    writeFileSync(bed.at('feed'), feedOf(slice))
+    const copy = createMemoryEngine()
+    await ingest(copy, bed.at('feed'))
+    const ofCopy = createLedger(copy).at()
+    for (let version = 0; version <= LAST; version++) {
+      const found = wholeTransactionAt(ofCopy, BigInt(version))
+      const expected = isKept(version) ? expectedBcs(version) : undefined
+      expect(found ? Buffer.from(found.toBcs()).toString('hex') : undefined, `version ${version}`).toBe(expected)
+    }
+    const rowsOf = (engine: StateWriter) => [...engine.at().scan(Uint8Array.of(0xfe))]
+    expect(rowsOf(copy)).toEqual(rowsOf(slice))
+    expect(notices).toEqual([])
   })
 })

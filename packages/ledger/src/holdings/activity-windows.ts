@@ -1,6 +1,7 @@
-import type { StateReader } from '@ledger-state/engine'
+import type { StateReader, StateView } from '@ledger-state/engine'
 import { changedStoresKey, decodeChangedStores } from '@ledger-state/records'
 import type { VersionRange } from './span-changes.js'
+import { endedStores } from './spans.js'
 
 /** Part of the range of a page, in its order. */
 export interface ActivityWindow {
@@ -11,12 +12,15 @@ export interface ActivityWindow {
 
 const GROWTH = 2
 const MOST_WRITES = 4_096
+/** Stores that an owner lost in the first part of versions without a list. A page reads a few rows for each of them. */
+const FIRST_ENDED = 512
 
 /**
  * Divides a range of versions into parts with about `writes` writes of stores of an owner, more in later parts, where
- * the index lists these writes; the other versions of the range are one part. The index lists them for owners of many
- * stores, and most of them have the names of all earlier stores in its first row.
- * @param most writes after which the rest is one part without names
+ * the index lists these writes; the other versions of the range are one part, or several if the owner lost many stores.
+ * The index lists them for owners of many stores, and most of them have the names of all earlier stores in its first
+ * row.
+ * @param most writes after which the rest has no names
  */
 export function* activityWindows(
   reader: StateReader,
@@ -36,9 +40,11 @@ export function* activityWindows(
           names: since === undefined ? undefined : earlierNames(reader, key, since),
         }
       : undefined
-  if (unlisted && !isNewestFirst) yield unlisted
+  const inParts = (window: ActivityWindow): Iterable<ActivityWindow> =>
+    window.names ? [window] : partsByEnded(reader, owner, window.range, isNewestFirst)
+  if (unlisted && !isNewestFirst) yield* inParts(unlisted)
   if (since === undefined || since > last) {
-    if (unlisted && isNewestFirst) yield unlisted
+    if (unlisted && isNewestFirst) yield* inParts(unlisted)
     return
   }
   let size = writes
@@ -66,8 +72,58 @@ export function* activityWindows(
   }
   // Coin stores may have changed in the rest.
   const rest = rangeTo(isNewestFirst ? least : last)
-  if (rest.first <= rest.last) yield { range: rest, names: total >= most ? undefined : toSorted(names) }
-  if (unlisted && isNewestFirst) yield unlisted
+  if (rest.first <= rest.last) yield* inParts({ range: rest, names: total >= most ? undefined : toSorted(names) })
+  if (unlisted && isNewestFirst) yield* inParts(unlisted)
+}
+
+/** Divides a range without names into parts in which the owner lost few stores. */
+function* partsByEnded(
+  reader: StateReader,
+  owner: Uint8Array,
+  { first, last }: VersionRange,
+  isNewestFirst: boolean,
+): Generator<ActivityWindow> {
+  const view = reader.at(last)
+  let rest: VersionRange | undefined = { first, last }
+  for (let most = FIRST_ENDED; rest; most = Math.min(MOST_WRITES, GROWTH * most)) {
+    const end: bigint = isNewestFirst ? firstWithFew(reader, owner, rest, most) : lastWithFew(view, owner, rest, most)
+    yield {
+      range: isNewestFirst ? { first: end, last: rest.last } : { first: rest.first, last: end },
+      names: undefined,
+    }
+    if (isNewestFirst) rest = end > first ? { first, last: end - 1n } : undefined
+    else rest = end < last ? { first: end + 1n, last } : undefined
+  }
+}
+
+/** The version up to which an owner has lost `most` stores since the first of a range; the last if it lost fewer. */
+function lastWithFew(view: StateView, owner: Uint8Array, { first, last }: VersionRange, most: number): bigint {
+  let count = 0
+  for (const version of endedStores(view, owner, first)) {
+    if (version > last) return last
+    if (++count === most) return version
+  }
+  return last
+}
+
+/** A version since which an owner lost at most `most` stores up to the last of a range, and not much fewer. */
+function firstWithFew(reader: StateReader, owner: Uint8Array, { first, last }: VersionRange, most: number): bigint {
+  const view = reader.at(last)
+  const lostSince = (version: bigint): number => {
+    let count = 0
+    for (const _ of endedStores(view, owner, version)) if (++count > most) break
+    return count
+  }
+  if (lostSince(first) <= most) return first
+  let [low, high] = [first, last]
+  while (high - low > 1n) {
+    const middle = (low + high) / 2n
+    const lost = lostSince(middle)
+    if (lost > most) low = middle
+    else high = middle
+    if (lost <= most && 2 * lost >= most) break
+  }
+  return high
 }
 
 function toSorted(names: ReadonlySet<number>): readonly number[] {

@@ -9,7 +9,10 @@ import { type MergedChange, type MergedSpans, SpanMerger } from './merge-spans.j
 import type { VersionRange } from './span-changes.js'
 import { findSpans } from './spans.js'
 
-/** Most writes that one page reads in addition to those that it shows: most writes of a store leave its amount. */
+/**
+ * Most writes that one page reads in addition to those that it shows, as most writes of a store leave its amount, and
+ * rows of the index after which it ends at the end of a window.
+ */
 const MOST_SKIPPED = 10_000
 /** Writes of an owner of many that a list of one asset reads, before it looks at all stores: those may be few. */
 const MOST_OF_OTHER_ASSETS = 2_048
@@ -92,6 +95,8 @@ class ActivitiesOf implements ActivitiesPage {
   #shown = 0
   /** Writes that were read and are no activities. */
   #skipped = 0
+  /** Rows of the index that were read for ranges without the names of the written stores. */
+  #rows = 0
   /** Version of the first change that was read. */
   #begun: bigint | undefined
   /** Activities of the version that the iteration is at, shown by this page or earlier ones. */
@@ -121,12 +126,15 @@ class ActivitiesOf implements ActivitiesPage {
   *[Symbol.iterator](): Generator<Activity | undefined> {
     const { first, last } = this.#range
     if (first > last) return
+    let isFirst = true
     for (const window of this.#windows()) {
       const { range } = window
-      if (this.#skipped >= MOST_SKIPPED && this.#begun !== undefined) {
+      // A page without an activity ends here, too.
+      if (!isFirst && this.#skipped + this.#rows >= MOST_SKIPPED) {
         this.cursor = { version: this.#isNewestFirst ? range.last : range.first, shown: 0 }
         return
       }
+      isFirst = false
       expectChangesKept(this.#reader, this.#state, range.last)
       const merged = yield* this.#mergedChanges(window)
       for (const change of merged) {
@@ -160,7 +168,8 @@ class ActivitiesOf implements ActivitiesPage {
     const wanted = { owner: this.#owner, asset: this.#options.asset, ...window, first: range.first }
     for (const span of findSpans(reader, reader.at(range.last), wanted)) {
       if (span) merger.add(span)
-      else if (window.names) this.#skipped++
+      if (!window.names) this.#rows++
+      else if (!span) this.#skipped++
       yield* this.#checked(undefined, range.last)
     }
     return merger.merge()

@@ -132,6 +132,11 @@ function* scanEnded(
   }
 }
 
+/** The versions from `first` to that of a view at which an owner lost a fungible store, in order, once for each store. */
+export function* endedStores(view: StateView, owner: Uint8Array, first: bigint): Generator<bigint> {
+  for (const step of scanEnded(view, 'endedStore', owner, first)) if (!isSkipped(step)) yield endedIn(step.key).version
+}
+
 /** Version with which a span began that ended at a version: the last write of its row before. */
 function startOf(reader: StateReader, row: Uint8Array, end: bigint): bigint {
   return (end > 0n ? nearestWrite(reader, row, { until: end - 1n }) : undefined) ?? 0n

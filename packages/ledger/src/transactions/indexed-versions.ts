@@ -107,11 +107,13 @@ export function* versionsWithNumber(
   if (first !== undefined) yield* indexedVersions(state, index, { first, order: 'asc' })
 }
 
-/** The number that was lost with pruned transactions: the last one before the first that is left. */
+/**
+ * The number of a transaction that is not kept: the last one before the first that is. Transactions are lost with
+ * pruned versions, and a store that began with a state has none of the versions before.
+ */
 export function numberBeforeWindow(state: LedgerState, index: IndexKey): GroupedVersion | undefined {
   const { oldestVersion } = state.transactions
-  const { base } = state.source.reader
-  if (!base || base.version >= oldestVersion) return undefined
+  if (oldestVersion === 0n) return undefined
   const entry =
     oldestVersion < state.ledger.oldestVersion
       ? undefined

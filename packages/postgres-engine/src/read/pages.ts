@@ -17,6 +17,7 @@ import {
   type AnnotatedValue,
   expectCount,
   expectObject,
+  keptPage,
   storedToValue,
   toHistoryRange,
   toScanRange,
@@ -127,9 +128,6 @@ export async function historyPage(
   })
   expectNotCut(end, ledger, answer)
   const { rows, oldestVersion } = answer
-  if (oldestVersion > ledger.oldestVersion && oldestVersion >= first) {
-    throw versionPruned(ledger.oldestVersion, oldestVersion)
-  }
   const revisions = rows
     .slice(0, most)
     .map(
@@ -137,9 +135,8 @@ export async function historyPage(
         value ? { version: BigInt(version), ...storedToValue(value) } : { version: BigInt(version), value },
     )
   const isCut = Number(rows[0]?.read_count ?? 0) > revisions.length
-  const reached = revisions.at(-1)?.version
-  if (!isCut || reached === undefined) return { revisions, next: undefined }
-  return { revisions, next: isNewestFirst ? reached - 1n : reached + 1n }
+  const step = { first, isNewestFirst, from: isNewestFirst ? end : first }
+  return keptPage(revisions, isCut, step, ledger, { oldestVersion })
 }
 
 /**

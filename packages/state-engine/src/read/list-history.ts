@@ -1,5 +1,5 @@
 import { expectNotTruncated, type LedgerSummary, type Revision, versionPruned } from '@ledger-state/engine'
-import { type HistoryRange, storedToValue } from '@ledger-state/engine/authoring'
+import { type HistoryRange, isStepKept, storedToValue } from '@ledger-state/engine/authoring'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { ReadSnapshot } from './read-snapshot.js'
 import { SegmentRevisionCursor } from './segment-revision-cursor.js'
@@ -23,19 +23,20 @@ export function* listHistory(
     if (current === seen) isThere = isNewestFirst ? cursor.older() : cursor.newer()
     else {
       seen = current
-      expectNotOvertaken(current)
+      expectNotTruncated(highest, asked, current.ledger)
       cursor.open(key, current)
       isThere = isNewestFirst ? goToNewest() : goToOldest()
     }
+    const stored = isThere ? cursor.stored() : null
+    expectNotOvertaken(current, isThere ? { version: cursor.version, value: stored } : undefined)
     if (!isThere) return
     const { version } = cursor
     if (version < first || version > highest) return
     told = version
     // The window sees only the newest of the writes up to the oldest version, and no deletion.
-    const stored = cursor.stored()
     if (stored) yield { version, ...storedToValue(stored) }
     else if (version > oldestVersion) yield { version, value: null }
-    if (isNewestFirst && version <= oldestVersion) return
+    if (isNewestFirst && (version <= first || version <= oldestVersion)) return
   }
 
   function goToNewest(): boolean {
@@ -53,9 +54,9 @@ export function* listHistory(
     return (cursor.newestAtMost(from) && cursor.version >= first) || cursor.newer()
   }
 
-  function expectNotOvertaken({ ledger }: ReadSnapshot): void {
-    const { oldestVersion: oldestNow } = ledger!
-    expectNotTruncated(highest, asked, ledger)
-    if (oldestNow > oldestVersion && oldestNow >= first) throw versionPruned(oldestVersion, oldestNow)
+  function expectNotOvertaken({ ledger }: ReadSnapshot, found: Pick<Revision, 'version' | 'value'> | undefined): void {
+    if (ledger!.oldestVersion === oldestVersion) return
+    const step = { first, isNewestFirst, from: isNewestFirst && told !== undefined ? told - 1n : highest }
+    if (!isStepKept(found, step, asked, ledger!)) throw versionPruned(oldestVersion, ledger!.oldestVersion)
   }
 }
