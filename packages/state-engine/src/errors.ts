@@ -52,6 +52,9 @@ export const storeFailedErrors = declareErrors('store_failed', {
     cause,
   ],
   notBegun: (cause: unknown) => ['LMDB could not begin a transaction; nothing has changed: try again', {}, cause],
+  /** Error of a part of the memtable whose files would lack writes. Its WAL file stays. */
+  writesLeftOut: (written: number, expected: number) =>
+    `a merge would have kept ${written} of ${expected} writes, so it was undone; no commit is lost: reopen the store`,
   writerBroken: (cause: unknown) => [
     'the store failed: a commit could not be written or undone; reopen the store',
     {},
