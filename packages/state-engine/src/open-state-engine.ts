@@ -130,7 +130,8 @@ export interface LmdbEngineReader extends StateEngineReader {
   /**
    * Copies the current state of the store into an empty folder, while it is read and written. A compact copy has no
    * free pages and nothing that no version of the window sees, and takes longer.
-   * @throws `store_not_empty` if the folder already holds a store; `store_full`
+   * @throws `store_not_empty` if the folder already holds a store; `store_locked` while another snapshot is taken into it;
+   *   `store_full`
    */
   snapshot(path: string, options?: { readonly compact?: boolean }): Promise<void>
   /**
