@@ -5,8 +5,8 @@ import { listSegmentRows, putSegmentRow, removeSegmentRow, type SegmentRow } fro
 import { BlockCache } from '../segments/block-cache.js'
 import type { Codec } from '../segments/codec.js'
 import { mergeSegments } from '../segments/merge-segments.js'
-import { segmentPath } from '../segments/segment-names.js'
-import { SegmentReader } from '../segments/segment-reader.js'
+import { openNamedSegment } from '../segments/named-segment.js'
+import type { SegmentReader } from '../segments/segment-reader.js'
 import { mostFileBytes, type SegmentSink } from '../segments/split-writer.js'
 import { type FileFacts, mostFiles, writeSegments } from './write-segments.js'
 
@@ -158,9 +158,7 @@ export function* mergeLevel(
   const cache = new BlockCache(0)
   const readers: SegmentReader[] = []
   try {
-    for (const row of inputs) {
-      readers.push(new SegmentReader(segmentPath(facts.path, row.file), { cache, isMapped: false }))
-    }
+    for (const row of inputs) readers.push(openNamedSegment(facts, row, { cache, isMapped: false }))
     const slices = inputs.map(({ until }, at) => ({ reader: readers[at]!, until }))
     const merge = (sink: SegmentSink) => mergeSegments(slices, sink, { firstVersion, floor })
     const { rows, result: dropped } = yield* writeSegments(facts, place, codec, merge)
