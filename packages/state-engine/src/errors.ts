@@ -11,6 +11,8 @@ export const invalidArgumentErrors = declareErrors('invalid_argument', {
   notSuccessive: (before: bigint, next: bigint) =>
     `the stores do not follow each other: version ${before} is followed by version ${next}`,
   notAFolder: (path: string) => `${path} is not a folder`,
+  commitTooLong: (bytes: number, most: number) =>
+    `a commit of ${bytes} bytes is too long; at most ${most}: commit fewer versions at once`,
   folderNotEmpty: (path: string) => `the folder ${path} is not empty: a store needs a folder of its own`,
 })
 

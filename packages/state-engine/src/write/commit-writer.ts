@@ -5,6 +5,7 @@ import { expectLedger, expectMark, validateBatch } from '@ledger-state/engine/au
 import { filesOfFlush, flushSegment, putFlushed } from '../compaction/flush-segment.js'
 import { MergeScheduler } from '../compaction/merge-scheduler.js'
 import { syncSegments, unsyncedFiles } from '../compaction/write-segments.js'
+import { invalidArgumentErrors } from '../errors.js'
 import { hashSeedOf, withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
 import { KeyHash } from '../memtable/key-hash.js'
 import { NONE, Segment } from '../memtable/segment.js'
@@ -23,6 +24,9 @@ type NewCommit = Omit<CommitContent, 'number'>
 const PLACING_MS = 1
 /** Bytes up to which commits share a write and a sync, so that the first does not wait for too many others. */
 const SHARED_BYTES = 2 ** 20
+
+/** Most bytes of the payload of a commit: entries have offsets of 32 bits. */
+const MOST_PAYLOAD_BYTES = 2 ** 32 - 1
 
 /** A commit with the promise that its caller awaits. */
 export interface WaitingCommit {
@@ -121,6 +125,7 @@ export class CommitWriter {
       const content = { chainId, versions, mark: options.mark, blockBefore: ledger?.latestBlock }
       const size = commitSize(content)
       const { segment } = log
+      if (size > MOST_PAYLOAD_BYTES) expectOffsets(content)
       if (segment && size <= this.#segmentBytes) {
         await this.#place(segment, content, size)
         this.#placed.push(waiting)
@@ -260,6 +265,12 @@ export class CommitWriter {
     await log.dropBelow(fileNumber, () => reads.forgetSnapshot())
     atFailpoint('merge: file removed')
   }
+}
+
+/** @throws `invalid_argument` for a payload in which an offset would have more than 32 bits */
+function expectOffsets(content: NewCommit): void {
+  const length = payloadLength(content)
+  if (length > MOST_PAYLOAD_BYTES) throw invalidArgumentErrors.commitTooLong(length, MOST_PAYLOAD_BYTES)
 }
 
 /** Ignores an error that the callers of the commits get. */
