@@ -186,7 +186,8 @@ export function putMerged(
   const bytes = store.meta.getBinary(LEDGER_KEY)
   if (!bytes) return true
   const record = decodeLedgerRecord(bytes)
-  const nextFile = Math.max(record.nextFile, ...output.map(({ file }) => file + 1))
+  // Readers list the rows again only if the record differs: the output may have lower numbers than a later flush.
+  const nextFile = Math.max(record.nextFile + 1, ...output.map(({ file }) => file + 1))
   const files = record.files - inputs.length + output.length
   store.meta.putSync(LEDGER_KEY, encodeLedgerRecord(builder, { ...record, nextFile, files }))
   return true

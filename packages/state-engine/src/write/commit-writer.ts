@@ -9,7 +9,7 @@ import { invalidArgumentErrors } from '../errors.js'
 import { hashSeedOf, withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
 import { KeyHash } from '../memtable/key-hash.js'
 import { NONE, Segment } from '../memtable/segment.js'
-import { newestInSlices } from '../read/segment-slices.js'
+import { NO_SLICES, newestInSlices } from '../read/segment-slices.js'
 import { SegmentMatch } from '../segments/block-search.js'
 import { ABSENT, PRESENT } from '../segments/found.js'
 import { KeyProbe } from '../segments/key-filter.js'
@@ -217,7 +217,7 @@ export class CommitWriter {
 
   /** Writes a segment into files, and makes it a part of the store. */
   async #flushAtOnce(segment: Segment, walFile: number, ledger: LedgerSummary | undefined): Promise<void> {
-    const { store, builder, numbers, transactions, atFailpoint } = this.#parts
+    const { store, builder, numbers, transactions, importFiles, atFailpoint } = this.#parts
     const file = numbers.take(filesOfFlush(segment))
     const rows = await withStoreErrorsAsync(store.path, async () => {
       for (const steps = flushSegment(unsyncedFiles(store), segment, file); ; await nextTurn()) {
@@ -233,6 +233,7 @@ export class CommitWriter {
       putFlushed(store, builder, segment, rows, walFile)
       atFailpoint('bulk: before the transaction ends')
     })
+    if (!ledger) importFiles.keep(NO_SLICES)
     this.merges.startLevels()
   }
 
