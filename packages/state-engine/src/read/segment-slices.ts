@@ -101,7 +101,7 @@ export class SegmentFiles {
         indexMemory: this.#indexMemory,
         epoch: this.#epoch,
       })
-      const opened = { reader, lists: new SegmentLists(reader.file) }
+      const opened = { reader, lists: new SegmentLists(reader.file, reader.map) }
       this.#open.set(row.file, opened)
       return opened
     } catch (error) {

@@ -84,6 +84,11 @@ export class SegmentReader {
     return this.file.summary
   }
 
+  /** The segment in memory, if the file is mapped. Nobody may read it after `close`. */
+  get map(): Uint8Array | undefined {
+    return this.#mapped?.bytes
+  }
+
   /** The sketch of the keys: see `key-sketch.ts`. @throws `store_corrupt` */
   get sketch(): Float64Array {
     if (!this.#sketch) {
