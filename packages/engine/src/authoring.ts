@@ -14,6 +14,7 @@ export {
 export type { BlockEntry } from './ports/block-entry.js'
 export {
   type AnnotatedValue,
+  MAX_ANNOTATION_LENGTH,
   putStoredTail,
   storedTailLength,
   storedToValue,

@@ -11,6 +11,8 @@ export const invalidArgumentErrors = declareErrors('invalid_argument', {
   notSuccessive: (before: bigint, next: bigint) =>
     `the stores do not follow each other: version ${before} is followed by version ${next}`,
   notAFolder: (path: string) => `${path} is not a folder`,
+  commitTooLong: (bytes: number, most: number) =>
+    `a commit of ${bytes} bytes is too long; at most ${most}: commit fewer versions at once`,
   folderNotEmpty: (path: string) => `the folder ${path} is not empty: a store needs a folder of its own`,
 })
 
@@ -52,6 +54,9 @@ export const storeFailedErrors = declareErrors('store_failed', {
     cause,
   ],
   notBegun: (cause: unknown) => ['LMDB could not begin a transaction; nothing has changed: try again', {}, cause],
+  /** Error of a part of the memtable whose files would lack writes. Its WAL file stays. */
+  writesLeftOut: (written: number, expected: number) =>
+    `a merge would have kept ${written} of ${expected} writes, so it was undone; no commit is lost: reopen the store`,
   writerBroken: (cause: unknown) => [
     'the store failed: a commit could not be written or undone; reopen the store',
     {},

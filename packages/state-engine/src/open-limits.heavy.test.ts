@@ -1,14 +1,26 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
 import { describe, expect, it } from 'vitest'
+import { hasFaultyDisk } from '../testing/disk-faults/disk-faults.ts'
+import { compileDiskStops, type DiskStop } from '../testing/disk-faults/disk-stops.ts'
+import { bytes, CHAIN, record } from '../testing/small-records.ts'
 import { temporaryFolder } from '../testing/temporary-folder.ts'
 import { STORE_FILE } from './lmdb/lmdb-store.js'
 import { openStateEngine, openStateEngineReader } from './open-state-engine.js'
 
 const folder = temporaryFolder()
 const INDEX = JSON.stringify(new URL('./index.ts', import.meta.url).href)
+
+/** Makes a store whose only key is in a segment file. */
+async function fillStore(path: string): Promise<void> {
+  const engine = openStateEngine({ path })
+  await engine.commit([record(0, [[bytes('key'), bytes('value')]], 0)], CHAIN)
+  await engine.merge()
+  await engine.close()
+}
 
 /** Runs a program of ours in a shell, after a command. Returns its output, or the signal that ended it. */
 function runAfter(command: string, program: string): string {
@@ -58,6 +70,39 @@ describe.skipIf(process.platform !== 'linux')('a process with too few resources 
       if (${option !== ''}) attempt(engine.openStateEngineReader)
       process.stdout.write(said.join(), () => process.exit())`
     expect(runAfter('ulimit -v 200000000', program)).toBe(expected)
+  })
+
+  it('reads a segment file for whose map the address space is too small', async () => {
+    await fillStore(folder.path)
+    const said = runAfter(
+      'true',
+      `import { execFileSync } from 'node:child_process'
+      import { readFileSync } from 'node:fs'
+      const { openStateEngineReader } = await import(${INDEX})
+      const reader = openStateEngineReader({ path: ${JSON.stringify(folder.path)}, mapBytes: 2 ** 30 })
+      const used = 1_024 * Number(/^VmSize:\\s+(\\d+)/m.exec(readFileSync('/proc/self/status', 'latin1'))[1])
+      // Less than is expected to be left in addition to the map.
+      execFileSync('prlimit', ['--pid', String(process.pid), '--as=' + (used + 2 ** 25)])
+      let said
+      try { said = Buffer.from(reader.at().get(Buffer.from('key'))).toString() } catch (error) { said = error.code }
+      process.stdout.write(said, () => process.exit())`,
+    )
+    expect(said).toBe('value')
+  })
+
+  it.skipIf(!hasFaultyDisk())('reads segment files on a full disk (needs gcc)', async () => {
+    const [path, tools] = [join(folder.path, 'store'), join(folder.path, 'tools')]
+    mkdirSync(tools)
+    await fillStore(path)
+    const run = compileDiskStops(tools)
+    const reader = fileURLToPath(new URL('../testing/value-reader.ts', import.meta.url))
+    const read = (stop?: DiskStop) => run(reader, [path, 'key'], path, stop)
+    const { stdout, calls } = read()
+    expect(stdout).toBe('value')
+    expect(calls).toBe(12)
+    // These create LMDB's lock file for the map: its draft, the content and the name.
+    for (const at of [5, 6, 7]) expect(read({ how: 'full', at })).toMatchObject({ stdout: 'value', isReached: true })
+    expect(readdirSync(path).filter((name) => name.includes('.map-'))).toEqual([])
   })
 
   it('refuses a second writer, even after the process of the first has copied the folder', async () => {

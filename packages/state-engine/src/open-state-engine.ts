@@ -57,7 +57,7 @@ import { decodeLedgerRecord, type LedgerRecord } from './records/ledger-record.j
 import { getMark } from './records/mark.js'
 import { expectAllVersions, listSegmentRows } from './records/segment-rows.js'
 import { removeUnnamedSegments, segmentPath } from './segments/segment-names.js'
-import { PART_SEGMENTS_ID } from './sharing/part-segments.js'
+import { mayFollowOthers, PART_SEGMENTS_ID } from './sharing/part-segments.js'
 import { type StoreSegments, storeSegments } from './sharing/store-segments.js'
 import { takeSnapshot } from './snapshot/take-snapshot.js'
 import { StoreWriter } from './store-writer.js'
@@ -113,7 +113,8 @@ export interface WriterOptions extends StateEngineOptions {
   /**
    * Whether the store has a part of the versions of a ledger that others precede; false by default. Then it keeps deletions
    * of keys that it never had, because an earlier part may have them, and stores with the same commits have the same
-   * segment files after `compact`. `joinStores` makes one store of such parts.
+   * segment files after `compact`. `joinStores` makes one store of such parts. A store that was created as a part stays one,
+   * unless it begins with a known state.
    */
   readonly part?: boolean | undefined
 }
@@ -129,8 +130,9 @@ export interface LmdbEngineReader extends StateEngineReader {
   check(options?: CheckOptions): Promise<CheckReport>
   /**
    * Copies the current state of the store into an empty folder, while it is read and written. A compact copy has no
-   * free pages and nothing that no version of the window sees, and takes longer.
-   * @throws `store_not_empty` if the folder already holds a store; `store_full`
+   * free pages and nothing that no version of the window sees, and takes longer. A part keeps all writes (`WriterOptions.part`).
+   * @throws `store_not_empty` if the folder already holds a store; `store_locked` while another snapshot is taken into it;
+   *   `store_full`
    */
   snapshot(path: string, options?: { readonly compact?: boolean }): Promise<void>
   /**
@@ -341,8 +343,9 @@ class LmdbEngine implements StateEngine {
       return
     }
     const bytes = store.meta.getBinary(LEDGER_KEY)
-    const { segmentBytes, isPart, releaseLock } = parts
+    const { segmentBytes, releaseLock } = parts
     const record = bytes && decodeLedgerRecord(bytes)
+    const isPart = parts.isPart || mayFollowOthers(store, record)
     removeLeftSegments(store, record)
     const recovered = recoverWal(store, record)
     const log = new WalAppender(store, recovered, segmentBytes, atFailpoint)

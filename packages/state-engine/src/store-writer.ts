@@ -15,6 +15,7 @@ import { SegmentNumbers } from './compaction/segment-numbers.js'
 import type { AtFailpoint } from './failpoints/failpoints.js'
 import type { LmdbStore } from './lmdb/lmdb-store.js'
 import { StoreTransactions } from './lmdb/store-transactions.js'
+import { NO_SLICES, SegmentFiles } from './read/segment-slices.js'
 import type { LogFilePosition } from './records/log-position.js'
 import { listSegmentRows } from './records/segment-rows.js'
 import { ObsoleteSegments } from './segments/obsolete-segments.js'
@@ -56,6 +57,7 @@ export class StoreWriter {
       builder: new RecordBuilder(),
       numbers: new SegmentNumbers(store),
       obsolete: new ObsoleteSegments(store.path),
+      importFiles: new SegmentFiles(store),
       reads,
       log,
       // Reads of this engine see the writes at once.
@@ -171,7 +173,7 @@ export class StoreWriter {
   }
 
   async close(): Promise<void> {
-    const { log, transactions } = this.#parts
+    const { log, transactions, importFiles } = this.#parts
     this.#isClosed = true
     await this.#commits.merges.stop()
     await this.#turn?.catch(() => {})
@@ -179,6 +181,7 @@ export class StoreWriter {
       const end = await log.syncEnd()
       if (end) await this.#confirmEnd(end)
     } finally {
+      importFiles.keep(NO_SLICES)
       log.close()
       await transactions.close()
     }

@@ -185,6 +185,35 @@ it('a fetch that was stopped is resumed at the same byte, even with another mani
   await expectSame()
 })
 
+it('a fetch that is stopped while it checks the store ends soon, and keeps all that it received', async () => {
+  // The check says how far it is after each 5,000 writes.
+  for (let first = 300; first < 12_300; first += 4_000) await source.commit(versions(first, 4_000), { chainId: 4 })
+  await pushSegments(at('source'), shared())
+  const writes = source.segments().files.reduce((sum, file) => sum + file.writes, 0)
+  for (let asked = 0; asked < 2; asked++) {
+    const stop = new AbortController()
+    let checked = 0
+    const onCheck = (count: number) => {
+      checked = count
+      stop.abort()
+    }
+    await expect(fetchFrom(shared(), { onCheck, signal: stop.signal })).rejects.toMatchObject({ name: 'AbortError' })
+    expect(checked).toBeLessThan(writes)
+    expect(existsSync(out())).toBe(false)
+  }
+  await fetchFrom(shared(), { onBegin: async (_, missing) => expect(missing).toBe(0) })
+  await expectSame()
+})
+
+it('a store that cannot get its name keeps all that was received', async () => {
+  await pushSegments(at('source'), shared())
+  const onProgress = () => mkdirSync(join(out(), 'of somebody else'), { recursive: true })
+  await expect(fetchFrom(shared(), { onProgress })).rejects.toThrow(/is not empty/)
+  rmSync(out(), { recursive: true })
+  await fetchFrom(shared(), { onBegin: async (_, missing) => expect(missing).toBe(0) })
+  await expectSame()
+})
+
 const firstFile = () => join(shared(), readdirSync(shared()).find((name) => name.startsWith('segment-'))!)
 
 it.each<[string, string, Answer]>([

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, linkSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { moveDurably } from '@ledger-state/core/files'
+import { moveDurably, removeIfPossible } from '@ledger-state/core/files'
 import type { SharedFiles } from '@ledger-state/feed'
 import {
   type Assembly,
@@ -57,6 +57,8 @@ export async function fetchSegments(
       await makeStore(assembly, manifest, files, options)
       options.signal?.throwIfAborted()
       await assembly.publish()
+      // Not earlier: whatever comes between, the next call need not fetch them again.
+      for (const file of manifest.files) removeIfPossible(join(path, nameOfFile(file)))
       return manifest
     })
   } finally {
@@ -152,26 +154,25 @@ async function makeStore(
   assembly: Assembly,
   { facts, files }: SegmentsManifest,
   shared: SharedFiles,
-  { onCheck }: FetchSegmentsOptions,
+  options: FetchSegmentsOptions,
 ): Promise<void> {
   const numbered = [...files.entries()]
   const pathOf = (file: ManifestFile) => join(assembly.folder, nameOfFile(file))
   assembly.keepOnly(new Set())
-  // As links, so that a call that is killed later leaves the received files.
+  // As links, so that a call that ends before the store has its name leaves the received files.
   for (const [number, file] of numbered) linkSync(pathOf(file), assembly.segmentPath(number))
   await assembly.create(
     facts,
     numbered.map(([number, { until }]) => ({ file: number, until })),
   )
-  await expectAsDescribed(assembly.folder, files, shared, onCheck)
-  for (const file of files) rmSync(pathOf(file))
+  await expectAsDescribed(assembly.folder, files, shared, options)
 }
 
 async function expectAsDescribed(
   folder: string,
   files: readonly ManifestFile[],
   shared: SharedFiles,
-  onCheck: ((writes: number) => void) | undefined,
+  { onCheck, signal }: FetchSegmentsOptions,
 ): Promise<void> {
   const engine = openStateEngineReader({ path: folder })
   try {
@@ -180,7 +181,13 @@ async function expectAsDescribed(
       const difference = differenceOf(file, found.get(number)!)
       if (difference) throw manifestErrors.otherContent(shared.placeOf(nameOfFile(file)), difference)
     }
-    const { problems } = await engine.check({ onProgress: (writes) => onCheck?.(writes) })
+    const onProgress = (writes: number) => {
+      onCheck?.(writes)
+      signal?.throwIfAborted()
+    }
+    const { problems } = await engine.check({ onProgress })
+    // The check reports its own end as a problem.
+    signal?.throwIfAborted()
     if (problems.length > 0) throw manifestErrors.damaged(shared.root, problems.slice(0, 3))
   } finally {
     await engine.close()

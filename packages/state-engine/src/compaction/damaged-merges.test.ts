@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { cpSync, mkdtempSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
@@ -16,7 +16,7 @@ import { type LmdbEngineReader, openStateEngine, openStateEngineReader } from '.
 import { listSegmentRows } from '../records/segment-rows.js'
 import { FOOTER_LENGTH, HEADER_LENGTH, PARTS } from '../segments/format.js'
 import { ENVELOPE_LENGTH } from '../segments/lmdb-envelope.js'
-import { segmentPath } from '../segments/segment-names.js'
+import { listSegments, segmentPath } from '../segments/segment-names.js'
 
 const SEED = testSeed()
 const KEYS = 60
@@ -187,5 +187,50 @@ describe.each([
       await reader?.close()
     }
     expect(refused).toBeGreaterThan(0)
+  })
+})
+
+describe('a segment file in the place of another', () => {
+  /** A copy of the store, two of its files, and a function that puts the first in the place of the second. */
+  async function copied() {
+    const path = mkdtempSync(join(folder.path, 'swapped-'))
+    cpSync(source, path, { recursive: true })
+    const store = openLmdbStore({ path, readOnly: true })
+    const files = listSegmentRows(store).map(({ file }) => segmentPath(path, file))
+    await store.root.close()
+    const [other, taken] = files.slice(-2) as [string, string]
+    const swap = () => {
+      // Who has the file open still has it.
+      rmSync(taken)
+      cpSync(other, taken)
+    }
+    const fault = { code: 'store_corrupt', message: expect.stringContaining(`${taken} at byte 0: the file is not the`) }
+    return { path, swap, fault }
+  }
+
+  it('is refused by each read that opens it, not only by the first', async () => {
+    const { path, swap, fault } = await copied()
+    const warm = openStateEngineReader({ path })
+    expect(expectRightOrRefused(warm, BEFORE - 1, 'no damage')).toBe(0)
+    swap()
+    const cold = openStateEngineReader({ path })
+    for (let time = 0; time < 3; time++) {
+      expect(() => cold.at().get(keyAt(time))).toThrow(expect.objectContaining(fault))
+      expect(() => [...cold.history(keyAt(time))]).toThrow(expect.objectContaining(fault))
+    }
+    expect(expectRightOrRefused(warm, BEFORE - 1, 'no damage')).toBe(0)
+    await warm.close()
+    await cold.close()
+  })
+
+  it.each(['compact', 'reclaim'] as const)('is never merged: %s', async (work) => {
+    const { path, swap, fault } = await copied()
+    const engine = openStateEngine({ path, memtableBytes: 0, durability: 'none' })
+    expect(expectRightOrRefused(engine, BEFORE - 1, 'no damage')).toBe(0)
+    swap()
+    const before = listSegments(path)
+    for (let time = 0; time < 2; time++) await expect(engine[work]()).rejects.toMatchObject(fault)
+    expect(listSegments(path)).toEqual(before)
+    await engine.close()
   })
 })

@@ -1,8 +1,8 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Write } from '@ledger-state/core'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { bytes, record } from '../../testing/small-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
 import { KeyHash } from '../memtable/key-hash.js'
@@ -69,6 +69,16 @@ it('a copy for another thread becomes the same file, even in memory that was use
     expect(ofCopy.rows).toEqual(ofSegment.rows.map((row) => ({ ...row, file: row.file - 10 })))
     expect(readFileSync(segmentPath(folder.path, 10)).equals(readFileSync(segmentPath(folder.path, 20)))).toBe(true)
   }
+})
+
+it('a part is not written if a write would be missing, and leaves no file', () => {
+  const segment = segmentOf(100, 0)
+  const { entryCount } = segment
+  vi.spyOn(segment, 'sortedHeads').mockReturnValue(segment.sortedHeads().slice(1))
+  expect(() => flushed(segment, 60)).toThrow(
+    new RegExp(`would have kept \\d+ of ${entryCount} writes, so it was undone; no commit is lost`),
+  )
+  expect(readdirSync(folder.path)).toEqual([])
 })
 
 it('an empty part has a copy, and no file', () => {

@@ -1,5 +1,6 @@
 import { addTruncation } from '@ledger-state/engine/authoring'
 import type { RecordBuilder } from '../bytes/record.js'
+import { storeFailedErrors } from '../errors.js'
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
 import type { Segment } from '../memtable/segment.js'
 import { decodeLedgerRecord, encodeLedgerRecord, type LedgerRecord, NOTHING_MERGED } from '../records/ledger-record.js'
@@ -17,6 +18,7 @@ const SORT_SHARE = 0.15
  * Writes a sealed part of the memtable into files of level 0, in steps of some milliseconds. Each step yields the share
  * of the work that is done. Returns their rows, which no transaction has yet. The first file has the number `file`; the
  * part needs `filesOfFlush` of them at most. A thread may sort more keys in a step.
+ * @throws `store_failed`, and leaves no file, if a write would be missing; errors of the system
  */
 export function* flushSegment(
   facts: FileFacts,
@@ -36,6 +38,8 @@ export function* flushSegment(
       writes += count
       yield SORT_SHARE + ((1 - SORT_SHARE) * writes) / Math.max(1, segment.entryCount)
     }
+    // The WAL file is removed next, and it has the only other copy.
+    if (writes !== segment.entryCount) throw storeFailedErrors.writesLeftOut(writes, segment.entryCount)
   }
   const { rows } = yield* writeSegments(facts, place, 'none', put)
   return rows

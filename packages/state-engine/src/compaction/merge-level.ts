@@ -5,8 +5,8 @@ import { listSegmentRows, putSegmentRow, removeSegmentRow, type SegmentRow } fro
 import { BlockCache } from '../segments/block-cache.js'
 import type { Codec } from '../segments/codec.js'
 import { mergeSegments } from '../segments/merge-segments.js'
-import { segmentPath } from '../segments/segment-names.js'
-import { SegmentReader } from '../segments/segment-reader.js'
+import { openNamedSegment } from '../segments/named-segment.js'
+import type { SegmentReader } from '../segments/segment-reader.js'
 import { mostFileBytes, type SegmentSink } from '../segments/split-writer.js'
 import { type FileFacts, mostFiles, writeSegments } from './write-segments.js'
 
@@ -158,9 +158,7 @@ export function* mergeLevel(
   const cache = new BlockCache(0)
   const readers: SegmentReader[] = []
   try {
-    for (const row of inputs) {
-      readers.push(new SegmentReader(segmentPath(facts.path, row.file), { cache, isMapped: false }))
-    }
+    for (const row of inputs) readers.push(openNamedSegment(facts, row, { cache, isMapped: false }))
     const slices = inputs.map(({ until }, at) => ({ reader: readers[at]!, until }))
     const merge = (sink: SegmentSink) => mergeSegments(slices, sink, { firstVersion, floor })
     const { rows, result: dropped } = yield* writeSegments(facts, place, codec, merge)
@@ -188,7 +186,8 @@ export function putMerged(
   const bytes = store.meta.getBinary(LEDGER_KEY)
   if (!bytes) return true
   const record = decodeLedgerRecord(bytes)
-  const nextFile = Math.max(record.nextFile, ...output.map(({ file }) => file + 1))
+  // Readers list the rows again only if the record differs: the output may have lower numbers than a later flush.
+  const nextFile = Math.max(record.nextFile + 1, ...output.map(({ file }) => file + 1))
   const files = record.files - inputs.length + output.length
   store.meta.putSync(LEDGER_KEY, encodeLedgerRecord(builder, { ...record, nextFile, files }))
   return true

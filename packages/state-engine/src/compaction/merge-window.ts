@@ -2,8 +2,8 @@ import type { SegmentRow } from '../records/segment-rows.js'
 import { BlockCache } from '../segments/block-cache.js'
 import type { Codec } from '../segments/codec.js'
 import { mergeSegments } from '../segments/merge-segments.js'
-import { segmentPath } from '../segments/segment-names.js'
-import { SegmentReader } from '../segments/segment-reader.js'
+import { openNamedSegment } from '../segments/named-segment.js'
+import type { SegmentReader } from '../segments/segment-reader.js'
 import type { SegmentSink } from '../segments/split-writer.js'
 import { FINAL_LEVEL, filesOfMerge } from './merge-level.js'
 import { type FileFacts, writeSegments } from './write-segments.js'
@@ -50,9 +50,7 @@ export function* mergeWindow(
     return rows
   }
   try {
-    for (const row of inputs) {
-      readers.push(new SegmentReader(segmentPath(facts.path, row.file), { cache, isMapped: false }))
-    }
+    for (const row of inputs) readers.push(openNamedSegment(facts, row, { cache, isMapped: false }))
     const state = yield* part(inputs[0]!.firstVersion, floor, file)
     const history = yield* part(floor + 1n, latest, file + filesOfMerge({ inputs }))
     return [...state, ...history]

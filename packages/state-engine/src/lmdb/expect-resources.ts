@@ -57,7 +57,7 @@ function expectAddressSpace(file: string, mapBytes: number): void {
   if (left >= mapBytes + SPARE_BYTES || isMapped(file)) return
   const wanted = `${mapBytes} bytes of address space`
   throw storeFailed(
-    `${file} cannot be opened: it needs ${wanted} of address space, but ${left} are left (ulimit -v); choose a smaller mapBytes`,
+    `${file} cannot be opened: it needs ${wanted}, but ${left} are left (ulimit -v); choose a smaller mapBytes`,
     undefined,
   )
 }

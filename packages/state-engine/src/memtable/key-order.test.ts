@@ -36,11 +36,21 @@ it.each([1, 7, 64, THREAD_STEP_KEYS])(
           bytes = Buffer.concat([bytes, key])
           ends.push(bytes.length)
         }
-        for (const _ of order.steps(stepKeys));
         const keyAt = (key: number) => bytes.subarray(ends[key], ends[key + 1])
-        expect([...order.sorted()].map((key) => keyAt(key).toString('hex'))).toEqual(
-          [...keys.values()].toSorted(Buffer.compare).map((key) => key.toString('hex')),
-        )
+        const expectSorted = () =>
+          expect([...order.sorted()].map((key) => keyAt(key).toString('hex'))).toEqual(
+            [...keys.values()].toSorted(Buffer.compare).map((key) => key.toString('hex')),
+          )
+        // Others sort in steps, too, or all at once, between any two steps.
+        const others = Array.from({ length: random.below(3) }, () => order.steps(random.pick([1, 5, stepKeys])))
+        const isScanned = random.below(2) === 0
+        for (const _ of order.steps(stepKeys)) {
+          for (const other of others) if (random.below(2) === 0) other.next()
+          if (isScanned && random.below(20) === 0) expectSorted()
+        }
+        expectSorted()
+        for (const other of others) if (random.below(2) === 0) for (const _ of other);
+        expectSorted()
       }
     }
   },

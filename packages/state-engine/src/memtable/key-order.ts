@@ -57,7 +57,10 @@ export class KeyOrder {
     return this.#runs[0] ?? new Int32Array(0)
   }
 
-  /** Does the work of `sorted` in steps of some milliseconds, or of more keys. */
+  /**
+   * Does the work of `sorted` in steps of some milliseconds, or of more keys. Between the steps, others may sort, too: a scan
+   * during a flush does.
+   */
   *steps(stepKeys = STEP_KEYS): Generator<void> {
     while (this.#counted < this.#source.keyCount) {
       const count = Math.min(stepKeys, this.#source.keyCount - this.#counted)
@@ -73,6 +76,7 @@ export class KeyOrder {
     while (this.#runs.length > 1) yield* this.#mergeLast()
   }
 
+  /** Merges the last two runs. If they are not the last two any more after a step, others have done so, and nothing changes. */
   *#mergeLast(): Generator<void> {
     const [left, right] = this.#runs.slice(-2) as [Int32Array, Int32Array]
     const depth = this.#commonBytes(left, right)
@@ -97,7 +101,7 @@ export class KeyOrder {
       start = fromLeft + fromRight
       yield
     }
-    this.#runs.splice(-2, 2, merged)
+    if (this.#runs.at(-2) === left && this.#runs.at(-1) === right) this.#runs.splice(-2, 2, merged)
   }
 
   /** Number of bytes with which all keys of two runs begin: those between the first and the last of a run begin like both. */

@@ -1,11 +1,18 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { VersionWrites, Write } from '@ledger-state/core'
 import type { MergedWrites } from '@ledger-state/engine'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openSegmentFiles } from '../../testing/open-files.ts'
+import { RecordBuilder } from '../bytes/record.js'
+import { putMerged } from '../compaction/merge-level.js'
+import { openLmdbStore } from '../lmdb/lmdb-store.js'
+import { runTransaction } from '../lmdb/write-transaction.js'
 import { openStateEngine, openStateEngineReader, type StateEngine } from '../open-state-engine.js'
+import { listSegmentRows } from '../records/segment-rows.js'
+import { listSegments, segmentPath } from '../segments/segment-names.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'merged-writes-'))
 const chainId = 1
@@ -70,6 +77,18 @@ function listedTexts(first: bigint, last: bigint): string[] {
     .sort()
 }
 
+/** A store of some files, after a merge of others. */
+async function filledStore(name: string): Promise<string> {
+  const path = join(folder, name)
+  const filled = openStateEngine({ path, durability: 'none', memtableBytes: 0 })
+  for (let version = 0; version < 12; version++) {
+    await filled.commit(history.slice(4 * version, 4 * version + 4), { chainId })
+    await filled.merge()
+  }
+  await filled.close()
+  return path
+}
+
 describe('openMergedWrites', () => {
   it('has each merged write of any range once, with its value', () => {
     for (const reader of [engine, openStateEngineReader({ path: join(folder, 'store') })]) {
@@ -119,5 +138,42 @@ describe('openMergedWrites', () => {
     expect([merged.last, merged.count, [...merged.writes(0n, 9n)]]).toEqual([undefined, 0, []])
     merged.close()
     await empty.close()
+  })
+
+  it('has the newest files, even if the numbers of a merge are below those of a later flush', async () => {
+    const path = await filledStore('renamed')
+    const reader = openStateEngineReader({ path })
+    const before = textsOf(reader.openMergedWrites(), 0n, 99n)
+    const store = openLmdbStore({ path, readOnly: false, durability: 'none' })
+    const rows = listSegmentRows(store)
+    // A number that was given to nobody, such as to a merge that was slower than a flush.
+    const [row, file] = [rows.at(-1)!, rows[0]!.file + 1]
+    expect(rows.some((other) => other.file === file)).toBe(false)
+    renameSync(segmentPath(path, row.file), segmentPath(path, file))
+    runTransaction(store.root, 'none', () => {
+      expect(putMerged(store, new RecordBuilder(), { inputs: [row] }, [{ ...row, file }])).toBe(true)
+    })
+    const merged = reader.openMergedWrites()
+    expect(textsOf(merged, 0n, 99n)).toEqual(before)
+    merged.close()
+    await store.root.close()
+    await reader.close()
+  })
+
+  it.runIf(existsSync('/proc/self/fd'))('leaves no file open if one cannot be opened', async () => {
+    const path = await filledStore('without a file')
+    const reader = openStateEngineReader({ path })
+    expect([...reader.at().scan(new Uint8Array(0))].length).toBeGreaterThan(0)
+    const before = openSegmentFiles(path)
+    expect(before.length).toBeGreaterThan(3)
+    // The reader itself has it open.
+    rmSync(segmentPath(path, Math.min(...listSegments(path))))
+    const deleted = openSegmentFiles(path)
+    for (let times = 0; times < 3; times++) {
+      expect(() => reader.openMergedWrites()).toThrow(/segment-\d+ at byte 0: the file is missing/)
+    }
+    expect(openSegmentFiles(path)).toEqual(deleted)
+    await reader.close()
+    expect(openSegmentFiles(path)).toEqual([])
   })
 })

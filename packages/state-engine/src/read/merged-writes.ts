@@ -13,20 +13,33 @@ import { NO_SLICES, SegmentFiles, type SegmentSlice } from './segment-slices.js'
  */
 export function openMergedWrites(store: LmdbStore, snapshot: () => ReadSnapshot, forget: () => void): MergedWrites {
   const files = new SegmentFiles(store)
+  const close = () => files.keep(NO_SLICES)
+  try {
+    const { slices, last } = openSlices(files, snapshot, forget)
+    return {
+      last,
+      count: slices.reduce((sum, { row }) => sum + row.writes, 0),
+      writes: (first, until) => readWrites(slices, first, until),
+      close,
+    }
+  } catch (error) {
+    close()
+    throw error
+  }
+}
+
+/** Opens the files of the present state, the oldest first, and of a newer one if a file is gone. */
+function openSlices(
+  files: SegmentFiles,
+  snapshot: () => ReadSnapshot,
+  forget: () => void,
+): { readonly slices: readonly SegmentSlice[]; readonly last: bigint | undefined } {
   let missing: number | undefined
   for (;;) {
-    const { record, slices: current } = snapshot()
-    const opened = files.take(current.map(({ row }) => row).toReversed())
-    if (typeof opened !== 'number') {
-      // A segment of several files has its first keys in the first of them.
-      const slices = opened.toReversed()
-      return {
-        last: record?.ledger.latestVersion,
-        count: slices.reduce((sum, { row }) => sum + row.writes, 0),
-        writes: (first, last) => readWrites(slices, first, last),
-        close: () => files.keep(NO_SLICES),
-      }
-    }
+    const { record, slices } = snapshot()
+    const opened = files.take(slices.map(({ row }) => row).toReversed())
+    // A segment of several files has its first keys in the first of them.
+    if (typeof opened !== 'number') return { slices: opened.toReversed(), last: record?.ledger.latestVersion }
     if (opened === missing) files.failMissing(opened)
     missing = opened
     forget()

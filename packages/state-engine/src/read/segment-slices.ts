@@ -7,9 +7,10 @@ import { BlockCache } from '../segments/block-cache.js'
 import type { SegmentMatch } from '../segments/block-search.js'
 import { ABSENT, type Found } from '../segments/found.js'
 import type { KeyProbe } from '../segments/key-filter.js'
+import { openNamedSegment } from '../segments/named-segment.js'
 import { SegmentLists } from '../segments/segment-lists.js'
 import { segmentPath } from '../segments/segment-names.js'
-import { SegmentReader } from '../segments/segment-reader.js'
+import type { SegmentReader } from '../segments/segment-reader.js'
 
 /** A segment file, as far as a state of the store has it. */
 export interface SegmentSlice {
@@ -92,28 +93,20 @@ export class SegmentFiles {
     }
   }
 
-  #openFile({ file, sha256 }: SegmentRow) {
-    const path = segmentPath(this.#store.path, file)
+  #openFile(row: SegmentRow) {
     try {
-      const reader = new SegmentReader(path, {
+      const reader = openNamedSegment(this.#store, row, {
         cache: this.#cache,
         isMapped: this.#isMapped,
         indexMemory: this.#indexMemory,
         epoch: this.#epoch,
       })
-      const opened = { reader, lists: new SegmentLists(reader.file) }
-      this.#open.set(file, opened)
-      if (Buffer.compare(reader.summary.sha256, sha256) !== 0) {
-        throw storeCorruptErrors.segmentDamaged(path, 0, 'the file is not the one that the catalog names')
-      }
-      // Its filter would be asked with another hash.
-      if (reader.identity.storeId !== this.#store.segmentsId) {
-        throw storeCorruptErrors.segmentDamaged(path, 0, 'the file belongs to another store')
-      }
+      const opened = { reader, lists: new SegmentLists(reader.file, reader.map) }
+      this.#open.set(row.file, opened)
       return opened
     } catch (error) {
       // A merge may remove it at any moment.
-      if (!isPresent(path)) return undefined
+      if (!isPresent(segmentPath(this.#store.path, row.file))) return undefined
       throw error
     }
   }

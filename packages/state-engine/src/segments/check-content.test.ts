@@ -1,6 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { copyBytes } from '@ledger-state/core/bytes'
+import { MAX_VALUE_LENGTH } from '@ledger-state/engine'
+import { MAX_ANNOTATION_LENGTH } from '@ledger-state/engine/authoring'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { scaledRounds } from '@ledger-state/testing/test-scale'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -9,6 +11,8 @@ import { openSegment, segmentProbe, writeSegment } from '../../testing/segment-f
 import { folderForAll } from '../../testing/temporary-folder.ts'
 import { checksum } from '../bytes/checksum.ts'
 import { SegmentMatch } from './block-search.ts'
+import { valueOperation } from './block-writer.ts'
+import { ByteOutput } from './byte-output.ts'
 import { faultOfContent } from './check-content.ts'
 import { EntryReader } from './entry-reader.ts'
 import { BLOCK_HEAD_LENGTH, blockSeed } from './format.ts'
@@ -96,6 +100,21 @@ describe(`the content of a block (TEST_SEED=${SEED})`, () => {
     expect(faultOfContent(block([3], [9, 9]))).toBe('an entry of a block is longer than its parts')
     expect(faultOfContent(Uint8Array.of(0, 3, 1, 0))).toBe('ends of entries have 3 bytes')
   })
+})
+
+it('a value of a content may be as long as the longest value with the longest annotation', () => {
+  /** One entry of the key 01 with one write: version 0, a whole value, and a deletion after it. */
+  const block = (valueLength: number) => {
+    const entry = new ByteOutput()
+    for (const number of [2, 1, 2, 0, 1, valueOperation(valueLength), 0]) entry.varint(number)
+    const ends = Buffer.alloc(4)
+    ends.writeUInt32LE(entry.length + valueLength)
+    const head = Buffer.from([0, 4, 1, 0, 7, ...ends, ...entry.bytes.subarray(0, entry.length)])
+    return Buffer.concat([head, Buffer.alloc(valueLength)])
+  }
+  const most = MAX_VALUE_LENGTH + MAX_ANNOTATION_LENGTH + 1
+  expect(faultOfContent(block(most))).toBe(undefined)
+  expect(faultOfContent(block(most + 1))).toBe('a value of a block is too long')
 })
 
 it('a file of somebody else, with right checksums and a wrong length, is damaged for checks and joins', () => {

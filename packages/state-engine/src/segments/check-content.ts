@@ -1,4 +1,5 @@
 import { MAX_KEY_LENGTH, MAX_VALUE_LENGTH } from '@ledger-state/engine'
+import { MAX_ANNOTATION_LENGTH } from '@ledger-state/engine/authoring'
 import { endAt } from './block-search.js'
 import { CONTENT_HEAD_LENGTH, DELETION_OPERATION, operationLength } from './block-writer.js'
 import { MOST_BLOCK_ENTRIES, MOST_ENTRY_WRITES } from './format.js'
@@ -6,6 +7,8 @@ import { MOST_BLOCK_ENTRIES, MOST_ENTRY_WRITES } from './format.js'
 /** No varint of a content is longer: it holds less than 2^53. */
 const MOST_VARINT_BYTES = 8
 const BEYOND = -1
+/** Length of the longest value with the longest annotation, and with the byte that gives the length of this. */
+const MOST_STORED_BYTES = MAX_VALUE_LENGTH + MAX_ANNOTATION_LENGTH + 1
 
 /**
  * Follows each length in the content of a block, and returns why one leads outside; undefined if none does. Look-ups and
@@ -72,7 +75,7 @@ class ContentCheck {
       else if ((operation & 1) === 1) before = operationLength(operation)
       else if (before === undefined) return 'a patch of a block has no value before it'
       else if (!this.#isPatch(end, before)) return 'a patch of a block leads outside of its value'
-      if (before !== undefined && before > MAX_VALUE_LENGTH) return 'a value of a block is too long'
+      if (before !== undefined && before > MOST_STORED_BYTES) return 'a value of a block is too long'
       this.#at = end
     }
     return undefined

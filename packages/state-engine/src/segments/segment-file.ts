@@ -17,6 +17,7 @@ import {
 import { decodeEnvelope, ENVELOPE_LENGTH, fileLength } from './lmdb-envelope.js'
 
 const READ_AT_ONCE = 2 ** 20
+const NOTHING = new Uint8Array(0)
 
 /** A segment file that is open and whose header and footer are sound. Places count from the header. */
 export class SegmentFile {
@@ -73,16 +74,18 @@ export class SegmentFile {
   }
 
   /**
-   * Compares a part with its checksum, which also reads it into memory. Copies it to `target` if that is given.
-   * @throws `store_corrupt`
+   * Compares a part with its checksum, which also reads it into memory. Copies it to `target` if that is given, as far as that
+   * has room. @throws `store_corrupt`
    */
-  verifyPart({ start, end, crc }: Part, name: string, target?: Uint8Array): void {
-    const buffer = target ?? new Uint8Array(Math.min(end - start, READ_AT_ONCE))
+  verifyPart({ start, end, crc }: Part, name: string, target: Uint8Array = NOTHING): void {
+    const buffer = new Uint8Array(target.length < end - start ? Math.min(end - start, READ_AT_ONCE) : 0)
     let sum = 0
     for (let at = start; at < end; at += READ_AT_ONCE) {
       const count = Math.min(end - at, READ_AT_ONCE)
-      const chunk = target ? buffer.subarray(at - start, at - start + count) : buffer.subarray(0, count)
+      const copied = target.subarray(at - start, at - start + count)
+      const chunk = copied.length === count ? copied : buffer.subarray(0, count)
       this.read(chunk, at)
+      if (chunk !== copied) copied.set(chunk.subarray(0, copied.length))
       sum = checksum(chunk, 0, count, sum)
     }
     if (sum !== crc) throw this.damaged(start, `the ${name} does not match its checksum`)

@@ -4,15 +4,27 @@ import { ListedBlocks } from '../records/block-lists.js'
 import type { SegmentFile } from './segment-file.js'
 
 const HEAD_LENGTH = 12
+/** Bytes that are read at once from a file without a map: some lists that follow each other. */
+const READ_BYTES = 8_192
+const NO_BYTES = Buffer.alloc(0)
 
-/** The lists of blocks of a segment. They are read when somebody asks first. */
+/**
+ * The lists of blocks of a segment. Who asks first compares all of them with their checksum. Only their first versions and
+ * ends stay in memory, 12 bytes for up to 64 blocks: a ledger has hundreds of millions.
+ */
 export class SegmentLists {
   readonly count: number
   readonly #file: SegmentFile
-  #bytes: Buffer | undefined
+  readonly #map: Uint8Array | undefined
+  #heads: Buffer | undefined
+  /** Bytes that were read last, and their place. Nobody changes them: lists lie in them. */
+  #bytes = NO_BYTES
+  #bytesAt = 0
 
-  constructor(file: SegmentFile) {
+  /** `map` has the whole segment, if the file is mapped. */
+  constructor(file: SegmentFile, map?: Uint8Array) {
     this.#file = file
+    this.#map = map
     this.count = file.summary.lists
   }
 
@@ -23,11 +35,17 @@ export class SegmentLists {
 
   /** Reads a list. @throws `store_corrupt` */
   at(list: number): ListedBlocks {
-    const bytes = this.#load()
-    const end = bytes.readUInt32LE(8 * this.count + 4 * list)
-    const start = list === 0 ? 0 : bytes.readUInt32LE(8 * this.count + 4 * (list - 1))
-    const records = HEAD_LENGTH * this.count
-    return new ListedBlocks(versionKey(this.firstOf(list), 0), bytes.subarray(records + start, records + end))
+    const { start, end } = this.#file.summary.parts.lists
+    const lists = start + HEAD_LENGTH * this.count
+    const from = list === 0 ? lists : lists + this.#endOf(list - 1)
+    const to = lists + this.#endOf(list)
+    if (from > to || to > end) throw this.#file.damaged(start, 'a list of blocks ends outside')
+    const record = this.#part(from, to)
+    try {
+      return new ListedBlocks(versionKey(this.firstOf(list), 0), record)
+    } catch {
+      throw this.#file.damaged(from, 'a list of blocks is damaged')
+    }
   }
 
   /** Number of lists that begin at or below a version. @throws `store_corrupt` */
@@ -42,14 +60,31 @@ export class SegmentLists {
     return least
   }
 
+  #endOf(list: number): number {
+    return this.#load().readUInt32LE(8 * this.count + 4 * list)
+  }
+
+  /** Bytes of the segment, a copy of those of the map: they stay valid after the file is closed. */
+  #part(from: number, to: number): Buffer {
+    if (this.#map) return Buffer.from(this.#map.subarray(from, to))
+    if (from < this.#bytesAt || to > this.#bytesAt + this.#bytes.length) {
+      const { end } = this.#file.summary.parts.lists
+      const bytes = Buffer.allocUnsafeSlow(Math.max(to - from, Math.min(READ_BYTES, end - from)))
+      this.#file.read(bytes, from)
+      this.#bytes = bytes
+      this.#bytesAt = from
+    }
+    return this.#bytes.subarray(from - this.#bytesAt, to - this.#bytesAt)
+  }
+
   #load(): Buffer {
-    if (this.#bytes) return this.#bytes
+    if (this.#heads) return this.#heads
     const part = this.#file.summary.parts.lists
-    const bytes = Buffer.allocUnsafeSlow(part.end - part.start)
-    if (bytes.length < HEAD_LENGTH * this.count)
-      throw this.#file.damaged(part.start, 'the lists of blocks are cut short')
-    this.#file.verifyPart(part, 'part with the lists of blocks', bytes)
-    this.#bytes = bytes
-    return bytes
+    const length = HEAD_LENGTH * this.count
+    if (part.end - part.start < length) throw this.#file.damaged(part.start, 'the lists of blocks are cut short')
+    const heads = Buffer.allocUnsafeSlow(length)
+    this.#file.verifyPart(part, 'part with the lists of blocks', heads)
+    this.#heads = heads
+    return heads
   }
 }

@@ -1,4 +1,3 @@
-import { isLedgerStateError } from '@ledger-state/core'
 import type { BlockCache } from './block-cache.js'
 import { BlockIndex } from './block-index.js'
 import type { SegmentMatch } from './block-search.js'
@@ -26,14 +25,13 @@ export interface IndexMemory {
 }
 
 /**
- * Maps a file, unless the system does not allow that: LMDB makes a file next to it, and takes address space. Then blocks are
- * read into the cache.
+ * Maps a file, unless the system does not allow that: LMDB makes a file next to it, for which a full disk has no room, and
+ * takes address space. Then blocks are read into the cache.
  */
 function mapIfPossible(path: string, length: number): MappedFile | undefined {
   try {
     return mapFile(path, length)
-  } catch (error) {
-    if (isLedgerStateError(error)) throw error
+  } catch {
     return undefined
   }
 }
@@ -84,6 +82,11 @@ export class SegmentReader {
 
   get summary(): SegmentSummary {
     return this.file.summary
+  }
+
+  /** The segment in memory, if the file is mapped. Nobody may read it after `close`. */
+  get map(): Uint8Array | undefined {
+    return this.#mapped?.bytes
   }
 
   /** The sketch of the keys: see `key-sketch.ts`. @throws `store_corrupt` */

@@ -127,6 +127,45 @@ it('two fills of a part, with other pauses, merges and memory, have the same fil
   }
 })
 
+it('a part stays one however it is opened: its deletions hide the values of an earlier part after a join', async () => {
+  const random = createRandom(1)
+  const place = (name: string) => join(folder.path, name)
+  const olds = ['key', 'late', 'last'].map((key) => [bytes(key), bytes('old')] as const)
+  const versions = [
+    record(0, olds, 0),
+    // The first version of the second part deletes what only the first one has, and so do a later one and the last.
+    record(1, [[bytes('key'), null]], 1),
+    record(2, [[bytes('other'), bytes('new')]], 2),
+    record(3, [[bytes('late'), null]], 3),
+    record(4, [[bytes('last'), null]], 4),
+  ]
+  const first = await fillPart(place('first'), versions.slice(0, 1), random)
+  await fillPart(place('second'), versions.slice(1, 4), random)
+  const reader = openStateEngineReader({ path: place('second') })
+  for (const compact of [false, true]) await reader.snapshot(place(`copy ${compact}`), { compact })
+  await reader.close()
+  const joined: unknown[] = []
+  for (const compact of [false, true]) {
+    const engine = openStateEngine({ path: place(`copy ${compact}`) })
+    await engine.commit([versions[4]!], CHAIN)
+    if (compact) await engine.reclaim()
+    await engine.compact()
+    await joinInto(place(`joined ${compact}`), [first, engine.segments()])
+    await engine.close()
+    const answers = openStateEngineReader({ path: place(`joined ${compact}`) })
+    for (const [key, deletedAt] of [
+      ['key', 1n],
+      ['late', 3n],
+      ['last', 4n],
+    ] as const) {
+      expect([...answers.history(bytes(key))].map(({ version }) => version)).toEqual([deletedAt, 0n])
+    }
+    joined.push(answersOf(answers))
+    await answers.close()
+  }
+  expect(joined[1]).toEqual(joined[0])
+})
+
 it('stores that do not follow each other, or are no parts, are refused by name', async () => {
   const random = createRandom(1)
   const versions = Array.from({ length: 30 }, (_, at) => record(at, [[bytes('key'), bytes(`${at}`)]], at))

@@ -71,7 +71,9 @@ export class HeldSegments {
       linkSync(path, segmentPath(this.#to, file))
       this.#linked.add(file)
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw error
+      const { code } = error as NodeJS.ErrnoException
+      // A file of that name may be a link to this one: nobody may write to it.
+      if (code === 'ENOENT' || code === 'EEXIST') throw error
       // The folder is on another disk, or the disk has no links.
       this.#descriptors.set(file, openSync(path, 'r'))
     }
@@ -79,7 +81,7 @@ export class HeldSegments {
 }
 
 async function copyDurably(from: number, path: string): Promise<void> {
-  const to = openSync(path, 'w')
+  const to = openSync(path, 'wx')
   try {
     const buffer = Buffer.allocUnsafe(COPIED_AT_ONCE)
     for (let at = 0; ; ) {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, linkSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Write } from '@ledger-state/core'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
@@ -9,8 +9,10 @@ import { expect, it } from 'vitest'
 import { bytes, CHAIN, record } from '../../testing/small-records.ts'
 import { BUSY_WRITER, expectSoundCopy } from '../../testing/sound-copy.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
-import { STORE_FILE } from '../lmdb/lmdb-store.js'
-import { openStateEngine, openStateEngineReader } from '../open-state-engine.js'
+import { LOCK_FILE, STORE_FILE } from '../lmdb/lmdb-store.js'
+import { openReaderWithFailpoints, openStateEngine, openStateEngineReader } from '../open-state-engine.js'
+import { listSegments, segmentPath } from '../segments/segment-names.js'
+import { HeldSegments } from './held-segments.js'
 
 const folder = temporaryFolder()
 
@@ -80,7 +82,7 @@ it('a snapshot says that a file of the store is missing, and leaves nothing', as
   rmSync(join(path, 'write-ahead-1'))
   const copyPath = join(folder.path, 'copy')
   await expect(reader.snapshot(copyPath)).rejects.toThrow(/write-ahead-1 at byte 0: the file is missing/)
-  expect(readdirSync(copyPath)).toEqual([])
+  expect(readdirSync(copyPath)).toEqual([LOCK_FILE])
   await reader.close()
 })
 
@@ -97,4 +99,53 @@ it('a snapshot has the commits that are not merged, and nothing of a snapshot th
   expect(copy.ledger?.latestVersion).toBe(4n)
   expect(await copy.check()).toMatchObject({ problems: [], unmergedCommits: 4 })
   await copy.close()
+})
+
+/** A store with a segment file. */
+async function filledStore(path: string): Promise<void> {
+  const engine = openStateEngine({ path })
+  for (let version = 0; version < 5; version++)
+    await engine.commit([record(version, [[bytes(`k${version}`), bytes('value')]], version)], CHAIN)
+  await engine.merge()
+  await engine.close()
+}
+
+it('of two snapshots into one folder, one has it, whatever step it is at', async () => {
+  const path = join(folder.path, 'store')
+  await filledStore(path)
+  const segments = () => listSegments(path).map((file) => readFileSync(segmentPath(path, file)).toString('hex'))
+  const before = segments()
+  const second = openStateEngineReader({ path })
+  const steps = new Set<string>()
+  const refused: Promise<unknown>[] = []
+  const copyPath = join(folder.path, 'copy')
+  const first = openReaderWithFailpoints({ path }, (step) => {
+    if (!step.startsWith('snapshot: ') || steps.has(step)) return
+    steps.add(step)
+    refused.push(second.snapshot(copyPath).catch((error: unknown) => error))
+  })
+  await first.snapshot(copyPath)
+  expect(steps.size).toBe(3)
+  for (const error of await Promise.all(refused)) {
+    expect(error).toMatchObject({ code: 'store_locked', fields: { holder: 'self' } })
+  }
+  await expect(second.snapshot(copyPath)).rejects.toMatchObject({ code: 'store_not_empty' })
+  expect(segments()).toEqual(before)
+  expect((await second.check()).problems).toEqual([])
+  const copy = openStateEngine({ path: copyPath, create: false })
+  expect((await copy.check()).problems).toEqual([])
+  expect(copy.ledger?.latestVersion).toBe(4n)
+  for (const engine of [first, second, copy]) await engine.close()
+})
+
+it('a file that has the name of a copied one stays as it is: it may be the same file', async () => {
+  const path = join(folder.path, 'store')
+  await filledStore(path)
+  const file = listSegments(path)[0]!
+  const before = readFileSync(segmentPath(path, file))
+  linkSync(segmentPath(path, file), segmentPath(folder.path, file))
+  const held = new HeldSegments(path, folder.path)
+  expect(() => held.holdPresent()).toThrow('EEXIST')
+  held.close()
+  expect(readFileSync(segmentPath(path, file)).equals(before)).toBe(true)
 })

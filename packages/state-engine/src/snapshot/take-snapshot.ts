@@ -10,6 +10,7 @@ import { beginRead } from '../lmdb/begin-read.js'
 import {
   LEDGER_KEY,
   type LmdbStore,
+  LOCK_FILE,
   type Records,
   STORE_FILE,
   UNFINISHED_STORE_FILE,
@@ -18,6 +19,7 @@ import {
 } from '../lmdb/lmdb-store.js'
 import { openEnvironment } from '../lmdb/open-environment.js'
 import type { LmdbEnvironment, Table } from '../lmdb/table.js'
+import { acquireWriterLock } from '../lmdb/writer-lock.js'
 import { KeyHash } from '../memtable/key-hash.js'
 import { decodeLedgerRecord, type LedgerRecord } from '../records/ledger-record.js'
 import type { LogPosition } from '../records/log-position.js'
@@ -36,17 +38,39 @@ const POLL_MS = 1
 /**
  * Copies the store into a folder: the data file, and the WAL files that existed when its copy began, with the records
  * appended to them during the copy. The WAL files are kept open, because they may be merged and removed before they are
- * copied. The data file gets its name once the copy is complete.
+ * copied. The data file gets its name once the copy is complete. Until then nobody else may write to the folder.
+ * @throws `store_not_empty`; `store_locked` while another snapshot is taken into the folder; errors of the store
  */
 export async function takeSnapshot(
   store: LmdbStore,
   path: string,
   compact: boolean,
+  parts: SnapshotParts,
+): Promise<void> {
+  expectNoStore(path)
+  withStoreErrors(path, () => makeFolderNow(path))
+  const release = withStoreErrors(path, () => acquireWriterLock(join(path, LOCK_FILE)))
+  try {
+    // Another snapshot may just have been completed.
+    expectNoStore(path)
+    await copyStore(store, path, compact, parts)
+  } finally {
+    release()
+  }
+}
+
+function expectNoStore(path: string): void {
+  if (isPresent(join(path, STORE_FILE))) throw folderHasStore(path)
+}
+
+/** Copies the store, as often as files were removed meanwhile. A copy that fails leaves nothing but the lock file. */
+async function copyStore(
+  store: LmdbStore,
+  path: string,
+  compact: boolean,
   { atFailpoint, expectOpen }: SnapshotParts,
 ): Promise<void> {
-  if (isPresent(join(path, STORE_FILE))) throw folderHasStore(path)
   const unfinished = join(path, UNFINISHED_STORE_FILE)
-  withStoreErrors(path, () => makeFolderNow(path))
   try {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       withStoreErrors(path, () => removeUnfinished(path, unfinished))

@@ -5,10 +5,11 @@ import { expectLedger, expectMark, validateBatch } from '@ledger-state/engine/au
 import { filesOfFlush, flushSegment, putFlushed } from '../compaction/flush-segment.js'
 import { MergeScheduler } from '../compaction/merge-scheduler.js'
 import { syncSegments, unsyncedFiles } from '../compaction/write-segments.js'
+import { invalidArgumentErrors } from '../errors.js'
 import { hashSeedOf, withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
 import { KeyHash } from '../memtable/key-hash.js'
 import { NONE, Segment } from '../memtable/segment.js'
-import { newestInSlices } from '../read/segment-slices.js'
+import { NO_SLICES, newestInSlices } from '../read/segment-slices.js'
 import { SegmentMatch } from '../segments/block-search.js'
 import { ABSENT, PRESENT } from '../segments/found.js'
 import { KeyProbe } from '../segments/key-filter.js'
@@ -23,6 +24,9 @@ type NewCommit = Omit<CommitContent, 'number'>
 const PLACING_MS = 1
 /** Bytes up to which commits share a write and a sync, so that the first does not wait for too many others. */
 const SHARED_BYTES = 2 ** 20
+
+/** Most bytes of the payload of a commit: entries have offsets of 32 bits. */
+const MOST_PAYLOAD_BYTES = 2 ** 32 - 1
 
 /** A commit with the promise that its caller awaits. */
 export interface WaitingCommit {
@@ -121,6 +125,7 @@ export class CommitWriter {
       const content = { chainId, versions, mark: options.mark, blockBefore: ledger?.latestBlock }
       const size = commitSize(content)
       const { segment } = log
+      if (size > MOST_PAYLOAD_BYTES) expectOffsets(content)
       if (segment && size <= this.#segmentBytes) {
         await this.#place(segment, content, size)
         this.#placed.push(waiting)
@@ -212,7 +217,7 @@ export class CommitWriter {
 
   /** Writes a segment into files, and makes it a part of the store. */
   async #flushAtOnce(segment: Segment, walFile: number, ledger: LedgerSummary | undefined): Promise<void> {
-    const { store, builder, numbers, transactions, atFailpoint } = this.#parts
+    const { store, builder, numbers, transactions, importFiles, atFailpoint } = this.#parts
     const file = numbers.take(filesOfFlush(segment))
     const rows = await withStoreErrorsAsync(store.path, async () => {
       for (const steps = flushSegment(unsyncedFiles(store), segment, file); ; await nextTurn()) {
@@ -228,6 +233,7 @@ export class CommitWriter {
       putFlushed(store, builder, segment, rows, walFile)
       atFailpoint('bulk: before the transaction ends')
     })
+    if (!ledger) importFiles.keep(NO_SLICES)
     this.merges.startLevels()
   }
 
@@ -260,6 +266,12 @@ export class CommitWriter {
     await log.dropBelow(fileNumber, () => reads.forgetSnapshot())
     atFailpoint('merge: file removed')
   }
+}
+
+/** @throws `invalid_argument` for a payload in which an offset would have more than 32 bits */
+function expectOffsets(content: NewCommit): void {
+  const length = payloadLength(content)
+  if (length > MOST_PAYLOAD_BYTES) throw invalidArgumentErrors.commitTooLong(length, MOST_PAYLOAD_BYTES)
 }
 
 /** Ignores an error that the callers of the commits get. */

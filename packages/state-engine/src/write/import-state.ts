@@ -10,7 +10,7 @@ import {
 } from '@ledger-state/engine/authoring'
 import { syncSegments } from '../compaction/write-segments.js'
 import { LEDGER_KEY, type LmdbStore, withStoreErrors, withSystemErrorsAsync } from '../lmdb/lmdb-store.js'
-import { SegmentFiles } from '../read/segment-slices.js'
+import { NO_SLICES } from '../read/segment-slices.js'
 import {
   expectImportedEntries,
   getImportRecord,
@@ -37,7 +37,7 @@ export async function beginImport(
 ): Promise<StateImport> {
   expectU64('the version of the import', version)
   expectObject('the options of the import', options)
-  const { store, builder, transactions } = parts
+  const { store, builder, transactions, importFiles } = parts
   let left: ImportRecord | undefined
   let isDropped = false
   parts.expectOpen()
@@ -55,7 +55,9 @@ export async function beginImport(
   }
   await transactions.inTurn(async () => {
     await transactions.runInTurn(store.durability, begin)
-    if (isDropped) withStoreErrors(store.path, () => removeUnnamedSegments(store.path, new Set()))
+    if (!isDropped) return
+    importFiles.keep(NO_SLICES)
+    withStoreErrors(store.path, () => removeUnnamedSegments(store.path, new Set()))
   })
   parts.onChange()
   return new LmdbImport(parts, version, left?.counts ?? NOTHING, left?.mark)
@@ -80,12 +82,10 @@ class LmdbImport implements StateImport {
   readonly version: bigint
   #mark: Uint8Array | undefined
   readonly #parts: WriterParts
-  readonly #files: SegmentFiles
   #counts: ImportCounts
 
   constructor(parts: WriterParts, version: bigint, counts: ImportCounts, mark: Uint8Array | undefined) {
     this.#parts = parts
-    this.#files = new SegmentFiles(parts.store)
     this.version = version
     this.#counts = counts
     this.#mark = mark
@@ -135,7 +135,7 @@ class LmdbImport implements StateImport {
     const chainId = validateImportBase(this.version, base)
     const { block, mark, complete = true } = base
     const { version } = this
-    const { store, builder, log, transactions, atFailpoint, expectOpen, onChange } = this.#parts
+    const { store, builder, log, transactions, importFiles, atFailpoint, expectOpen, onChange } = this.#parts
     const ledger = { chainId, latestVersion: version, latestBlock: block, oldestVersion: version, oldestBlock: block }
     expectOpen()
     const blockRow = withStoreErrors(store.path, () =>
@@ -164,7 +164,7 @@ class LmdbImport implements StateImport {
         atFailpoint('import: before it counts')
       })
     await transactions.inTurn(() => log.bypass(1, 'import: done', finish))
-    this.#files.keep([])
+    importFiles.keep(NO_SLICES)
     onChange()
   }
 
@@ -176,13 +176,13 @@ class LmdbImport implements StateImport {
   }
 
   #writeFiles(entries: readonly KeyedEntry[]): SegmentRow[] {
-    const { store, numbers } = this.#parts
+    const { store, numbers, importFiles } = this.#parts
     return withStoreErrors(store.path, () => {
       store.seeNewest()
       this.#expectCurrent()
-      const slices = this.#files.take(this.#importedRows())
-      if (typeof slices === 'number') this.#files.failMissing(slices)
-      this.#files.keep(slices)
+      const slices = importFiles.take(this.#importedRows())
+      if (typeof slices === 'number') return importFiles.failMissing(slices)
+      importFiles.keep(slices)
       return writeImportedPart(store, this.version, entries, slices, () => numbers.take())
     })
   }

@@ -5,7 +5,7 @@ import type { AtFailpoint } from '../failpoints/failpoints.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { StoreTransactions } from '../lmdb/store-transactions.js'
 import type { ReadOptions } from '../lmdb/table.js'
-import type { SegmentSlice } from '../read/segment-slices.js'
+import type { SegmentFiles, SegmentSlice } from '../read/segment-slices.js'
 import type { LedgerRecord } from '../records/ledger-record.js'
 import type { ObsoleteSegments } from '../segments/obsolete-segments.js'
 import type { WalAppender } from '../wal/appender.js'
@@ -35,6 +35,8 @@ export interface WriterParts {
   readonly numbers: SegmentNumbers
   /** Removes segment files that the store does not name any more. */
   readonly obsolete: ObsoleteSegments
+  /** Open files of the import under way. Its next part opens them again if they were closed. */
+  readonly importFiles: SegmentFiles
   readonly transactions: StoreTransactions
   readonly atFailpoint: AtFailpoint
   /** Whether other versions precede the store's: `WriterOptions.part`. */
