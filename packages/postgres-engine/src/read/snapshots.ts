@@ -14,7 +14,7 @@ import {
   expectU64,
   storeClosed,
 } from '@ledger-state/engine/authoring'
-import type { Head } from '../schema/head.js'
+import { type Head, isOlder } from '../schema/head.js'
 import { type Blocks, createBlocks } from './blocks.js'
 import { createLookUps } from './look-ups.js'
 import { nearestWrites } from './nearest-writes.js'
@@ -160,12 +160,4 @@ export class Snapshots {
       scan: (prefix, options) => open(() => scanPage(this.#servers, load, { ledger, version, prefix, options })),
     }
   }
-}
-
-/** Whether a head is older than the known one. Heads go back only by a truncation, whichever server reports them. */
-function isOlder({ ledger: head, markNumber }: Head, { ledger: known, markNumber: knownNumber }: Head): boolean {
-  if (!known) return false
-  if (!head || markNumber < knownNumber) return true
-  if (branchOf(head) !== branchOf(known)) return branchOf(head) < branchOf(known)
-  return head.latestVersion < known.latestVersion || head.oldestVersion < known.oldestVersion
 }
