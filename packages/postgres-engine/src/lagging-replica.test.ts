@@ -1,7 +1,8 @@
+import { eventually } from '@ledger-state/testing/eventually'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { clearStore } from '../testing/clear-store.ts'
 import { type PostgresServer, startPostgres } from '../testing/postgres-server.ts'
-import { CHAIN, versionsFrom } from '../testing/versions.ts'
+import { CHAIN, keyOf, versionsFrom } from '../testing/versions.ts'
 import {
   openPostgresEngine,
   openPostgresEngineReader,
@@ -52,4 +53,19 @@ it('a replica that lags does not say where a block ends', async () => {
     [1n, 1n],
     [2n, 2n],
   ])
+})
+
+it('a replica that lags does not keep a reader at its newest version whose reads follow each other closely', async () => {
+  reader = await openReader({ headMaxAgeMs: 400 })
+  const before = await reader.snapshot()
+  expect(before.ledger?.latestVersion).toBe(2n)
+  await primary.commit(versionsFrom(3n, 1), CHAIN)
+  await eventually(
+    async () => {
+      // The replica answers with the window that the reader knows.
+      await before.at().load([keyOf(0)])
+      return (await reader.snapshot()).ledger?.latestVersion === 3n
+    },
+    () => 'the reader to see the commit',
+  )
 })

@@ -13,6 +13,8 @@ import { readShardMap, type ShardMap } from './shard-map.js'
 /** Answer of a server to a statement of reads, with the window of the server in the same snapshot. */
 export interface ServerAnswer<R> {
   readonly rows: readonly R[]
+  /** Whether the server is the one that takes writes. A window of a replica may be old, as its replication may stop. */
+  readonly isOfPrimary: boolean
   readonly latestVersion: bigint
   readonly oldestVersion: bigint
   /** Number of the newest truncation. */
@@ -40,8 +42,10 @@ export function expectNotCut(
   expectNotTruncated(version, ledger, { ...ledger, truncations })
 }
 
+type Answer<R> = Omit<ServerAnswer<R>, 'isOfPrimary'>
+
 /** Whether an answer can be used. A server that lags, or has truncated since, may lack the version. */
-function isBelieved(answer: ServerAnswer<unknown>, { version, ledger }: Pick<Question, 'version' | 'ledger'>): boolean {
+function isBelieved(answer: Answer<unknown>, { version, ledger }: Pick<Question, 'version' | 'ledger'>): boolean {
   const branch = branchOf(ledger)
   return answer.branch > branch || (answer.branch === branch && answer.latestVersion >= version)
 }
@@ -125,7 +129,7 @@ export class Servers {
       const answer = server.shards
         ? await askCoordinator<R>(server.link, [question], left)
         : await askServer<R>(server.link, question, left)
-      return isBelieved(answer, question) ? answer : undefined
+      return isBelieved(answer, question) ? { ...answer, isOfPrimary: server === this.#primary } : undefined
     })
   }
 
@@ -136,7 +140,7 @@ export class Servers {
   ): Promise<ServerAnswer<R>> {
     return await this.#firstAnswer([this.#primary], async ({ link }, patienceMs) => {
       const answer = await askCoordinator<R>(link, statements, patienceMs)
-      return isBelieved(answer, asked) ? answer : undefined
+      return isBelieved(answer, asked) ? { ...answer, isOfPrimary: true } : undefined
     })
   }
 
@@ -206,7 +210,7 @@ async function askServer<R extends QueryResultRow>(
   link: ServerLink,
   { name, text, values, ledger }: Question,
   patienceMs: number,
-): Promise<ServerAnswer<R>> {
+): Promise<Answer<R>> {
   const joined = `SELECT head.latest_version, head.oldest_version, head.branch, head.mark_number,
       CASE WHEN head.branch > $${values.length + 1}::bigint THEN head.truncations END AS truncations, answer.*
     FROM ledger_state.head LEFT JOIN LATERAL (SELECT true AS is_answer, found.* FROM (${text}) found) answer ON true`
@@ -232,7 +236,7 @@ async function askCoordinator<R extends QueryResultRow>(
   link: ServerLink,
   statements: readonly Statement[],
   patienceMs: number,
-): Promise<ServerAnswer<R>> {
+): Promise<Answer<R>> {
   const results = await link.queryAll<R & WindowRow>([...statements, SELECT_WINDOW], patienceMs)
   const window = results.pop()
   return { ...toWindow(window?.rows[0], link), rows: results.flatMap(({ rows }) => rows) }

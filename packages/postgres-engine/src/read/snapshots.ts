@@ -36,7 +36,7 @@ export class Snapshots {
   readonly #lookUp: ReturnType<typeof createLookUps>
   readonly #blocks: Blocks
   #head: Head | undefined
-  /** Time of the last question whose answer confirmed the head. */
+  /** Time of the last question whose answer by the primary confirmed the head. */
   #confirmedAt = Number.NEGATIVE_INFINITY
   #asking: Promise<void> | undefined
   #closed = false
@@ -87,7 +87,9 @@ export class Snapshots {
     if (!isSame) this.#options.onChange()
   }
 
-  #confirm({ latestVersion, oldestVersion, branch, markNumber }: ServerAnswer<unknown>, askedAt: number): void {
+  #confirm(answer: ServerAnswer<unknown>, askedAt: number): void {
+    const { isOfPrimary, latestVersion, oldestVersion, branch, markNumber } = answer
+    if (!isOfPrimary) return
     const ledger = this.#head?.ledger
     const isSameWindow = ledger?.latestVersion === latestVersion && ledger.oldestVersion === oldestVersion
     if (isSameWindow && branchOf(ledger) === branch && this.#head?.markNumber === markNumber) {
