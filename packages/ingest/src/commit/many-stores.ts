@@ -17,6 +17,7 @@ import {
 } from '@ledger-state/records'
 import { keyName } from '@ledger-state/records/writes-hash'
 import { STATE_KEY_ADDRESS_AT } from '@ledger-state/type-tag'
+import { scanEntries } from '../scan-entries.js'
 import type { StoreNotes } from './followed-key.js'
 
 /** Number of stores at which the changes of an owner begin to be listed. A page of fewer looks at all of them, in about 2 ms. */
@@ -216,7 +217,7 @@ async function earlierStores(
   held: AsyncStateSnapshot,
   owner: Uint8Array,
 ): Promise<Pick<ListedOwner, 'names' | 'hasEarlier'> | undefined> {
-  const { entries } = await held.at().scan(holdingsPrefix('ownedStore', owner), { limit: MANY })
+  const entries = await scanEntries(held.at(), holdingsPrefix('ownedStore', owner), { limit: MANY })
   if (entries.length < MANY) return undefined
   const names = await namesOfStores(held, owner)
   return names ? { names, hasEarlier: true } : { names: new Set(), hasEarlier: false }
@@ -226,8 +227,8 @@ async function earlierStores(
 async function namesOfStores(held: AsyncStateSnapshot, owner: Uint8Array): Promise<Set<number> | undefined> {
   const names = new Set<number>()
   for (const family of ['ownedStore', 'endedStore'] as const) {
-    const { entries, next } = await held.at().scan(holdingsPrefix(family, owner), { limit: MOST_EARLIER })
-    if (next || entries.length === MOST_EARLIER) return undefined
+    const entries = await scanEntries(held.at(), holdingsPrefix(family, owner), { limit: MOST_EARLIER })
+    if (entries.length === MOST_EARLIER) return undefined
     for (const { key } of entries)
       names.add(storeNameOf(family === 'ownedStore' ? key.subarray(HOLDINGS_PREFIX_LENGTH) : endedIn(key).second))
   }

@@ -5,6 +5,7 @@ import { LedgerHasher } from '@ledger-state/proof'
 import { decodeRetained, encodeRetained, RETAINED_KEY, retainedBlockKey, versionOfKey } from '@ledger-state/records'
 import { decodeTransactionBlock } from '@ledger-state/records/transaction-blocks'
 import { ownIndexKeys } from '@ledger-state/records/transaction-group'
+import { scanEntries } from '../scan-entries.js'
 
 /** Blocks of transactions that one commit deletes at most. A commit of a full batch writes 8 to 100. */
 const MOST_BLOCKS = 128
@@ -21,7 +22,7 @@ export async function expiredTransactions(held: AsyncStateSnapshot, oldest: bigi
   if (oldestVersion >= oldest) return []
   const hasher = new LedgerHasher(decodeUtf8(hashSalt) ?? '')
   const start = retainedBlockKey(0n)
-  const { entries, next } = await view.scan(RETAINED_KEY, { start, limit: MOST_BLOCKS + 1 })
+  const entries = await scanEntries(view, RETAINED_KEY, { start, limit: MOST_BLOCKS + 1 })
   const writes: Write[] = []
   let left = oldestVersion
   for (const [at, { key, value }] of entries.entries()) {
@@ -30,7 +31,7 @@ export async function expiredTransactions(held: AsyncStateSnapshot, oldest: bigi
     const end = first + BigInt(Math.max(1, transactions.length))
     const isLast = at === entries.length - 1
     // An empty row ends the block before it, so it stays as long as that block.
-    if (end > oldest || (isLast && (next !== undefined || entries.length > MOST_BLOCKS))) {
+    if (end > oldest || (isLast && entries.length > MOST_BLOCKS)) {
       left = first > oldest ? oldest : first
       return [...writes, [RETAINED_KEY, encodeRetained(left, hashSalt)]]
     }

@@ -82,8 +82,8 @@ export class Servers {
   readonly #closed = new AbortController()
 
   constructor(primary: ServerAddress, replicas: readonly ServerAddress[], patienceMs: number) {
-    this.#primary = createServer(primary)
-    this.#replicas = replicas.map(createServer)
+    this.#primary = createServer(primary, patienceMs)
+    this.#replicas = replicas.map((address) => createServer(address, patienceMs))
     this.#patienceMs = patienceMs
   }
 
@@ -185,7 +185,10 @@ export class Servers {
   }
 }
 
-function createServer(address: ServerAddress): Server {
+/** The greatest time limit that PostgreSQL accepts. */
+const LONGEST_MS = 2 ** 31 - 1
+
+function createServer(address: ServerAddress, patienceMs: number): Server {
   const server: Server = {
     isKnown: false,
     shards: undefined,
@@ -197,6 +200,8 @@ function createServer(address: ServerAddress): Server {
         server.shards = (await hasCitus(client)) ? await readShardMap(client) : undefined
         server.isKnown = true
         await client.query('SET default_transaction_read_only = on')
+        // Otherwise the server would go on with a statement that we gave up.
+        await client.query(`SET statement_timeout = ${Math.min(Math.ceil(patienceMs), LONGEST_MS)}`)
         // Generic plans suit all values. Citus plans by the values, which decide where the rows are.
         await client.query(server.shards ? END_ABANDONED_STATEMENTS : "SET plan_cache_mode = 'force_generic_plan'")
       },
