@@ -98,13 +98,22 @@ export class WriterSession {
    * Runs a transaction and commits it exactly once. Only for use within `inTurn`. If the connection breaks, the session
    * reads the head by a new connection, and `isDone` decides from it whether the transaction was committed. If it was
    * not, it runs again, until the time is over.
+   * @param longMs time limit of each attempt of long work, which does not count as time of the session's patience
    */
-  async transact(work: (client: Client) => Promise<void>, isDone: (head: Head) => boolean): Promise<void> {
+  async transact(
+    work: (client: Client) => Promise<void>,
+    isDone: (head: Head) => boolean,
+    longMs?: number,
+  ): Promise<void> {
     const before = this.#head
-    await this.#attempt(async (client) => {
-      if (this.#head !== before && isDone(this.head)) return
-      await this.#transaction(client, work)
-    }, this.#options.writePatienceMs)
+    await this.#attempt(
+      async (client) => {
+        if (this.#head !== before && isDone(this.head)) return
+        await this.#transaction(client, work)
+      },
+      this.#options.writePatienceMs,
+      longMs,
+    )
   }
 
   /** Runs a statement outside of transactions that may be repeated. Only for use within `inTurn`. */
@@ -116,14 +125,19 @@ export class WriterSession {
     return rows
   }
 
-  async #attempt(work: (client: Client) => Promise<void>, patienceMs: number): Promise<void> {
-    const until = performance.now() + patienceMs
+  async #attempt(work: (client: Client) => Promise<void>, patienceMs: number, longMs?: number): Promise<void> {
+    let until = performance.now() + patienceMs
     for (const backoff = new Backoff(PAUSES); ; ) {
       if (this.#refusal) throw this.#refusal
       const left = () => until - performance.now()
       try {
         const client = await this.#link.connect(this.#connectMs)
-        return await this.#link.within(left(), () => work(client))
+        const begunAt = performance.now()
+        try {
+          return await this.#link.within(longMs ?? left(), () => work(client))
+        } finally {
+          if (longMs !== undefined) until += performance.now() - begunAt
+        }
       } catch (error) {
         if (!isPassing(error) || left() < PAUSES.firstMs) throw toStoreError(error, this.server)
       }
