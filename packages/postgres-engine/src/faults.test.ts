@@ -99,6 +99,19 @@ describe('a commit whose connection is cut', () => {
     expect((await engine.check()).problems).toEqual([])
   })
 
+  it('is done exactly once where the server fails after it committed, and the connection is sound', async () => {
+    const engine = await open()
+    await engine.commit(versionsFrom(0n, 3), CHAIN)
+    await server.sql(`CREATE OR REPLACE FUNCTION fail() RETURNS int LANGUAGE plpgsql AS $$
+      BEGIN RAISE EXCEPTION 'canceling statement due to user request' USING ERRCODE = '57014'; END $$`)
+    proxy.replaceOnce('COMMIT; \nSELECT head.*', 'COMMIT; \nSELECT fail()')
+    await engine.commit(versionsFrom(3n, 4), CHAIN)
+    expect(await picture(engine)).toEqual([6n, '6', 7])
+    await engine.commit(versionsFrom(7n, 1), CHAIN)
+    expect(await picture(engine)).toEqual([7n, '7', 8])
+    expect((await engine.check()).problems).toEqual([])
+  })
+
   it('is found to be there by the next commit, where nobody could tell', async () => {
     const engine = await open({ writePatienceMs: 300 })
     await engine.commit(versionsFrom(0n, 3), CHAIN)

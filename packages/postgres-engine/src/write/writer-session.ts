@@ -95,8 +95,8 @@ export class WriterSession {
   }
 
   /**
-   * Runs a transaction and commits it exactly once. Only for use within `inTurn`. If the connection breaks, the session
-   * reads the head by a new connection, and `isDone` decides from it whether the transaction was committed. If it was
+   * Runs a transaction and commits it exactly once. Only for use within `inTurn`. If it fails and may succeed later, the
+   * session reads the head by a new connection, and `isDone` decides from it whether the transaction was committed. If it was
    * not, it runs again, until the time is over.
    * @param longMs time limit of each attempt of long work, which does not count as time of the session's patience
    */
@@ -139,6 +139,8 @@ export class WriterSession {
           if (longMs !== undefined) until += performance.now() - begunAt
         }
       } catch (error) {
+        // The server may have committed before it failed. The head that is read after connecting shows that.
+        if (isPassing(error)) this.#link.disconnect()
         if (!isPassing(error) || left() < PAUSES.firstMs) throw toStoreError(error, this.server)
       }
       // The last attempts have time left, so they fail with their own error.
