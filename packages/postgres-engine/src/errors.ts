@@ -16,6 +16,12 @@ export function unavailable(server: string, why: string, cause?: unknown): Postg
   return new LedgerStateError('unavailable', `the store ${server} does not answer: ${why}`, {}, { cause })
 }
 
+/** Error of a server that lost commits. The same call succeeds only once the store was opened again. */
+export function workLost(server: string): PostgresError {
+  const message = `the store ${server} is older than when this writer wrote to it, as after a failover to a standby that lagged behind; open the store again, and write what it lacks again`
+  return new LedgerStateError('unavailable', message)
+}
+
 export const storeFailed = declareErrors('store_failed', {
   refusedLogin: (server: string, why: string) => `the server refuses ${server}: ${why}`,
   noRights: (server: string, why: string) => `the user of ${server} is missing a privilege: ${why}`,

@@ -2,6 +2,7 @@ import { isLedgerStateError } from '@ledger-state/core'
 import { eventually } from '@ledger-state/testing/eventually'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
+import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { removeStore } from '../testing/contract-on.ts'
 import { type PostgresServer, startPostgres } from '../testing/postgres-server.ts'
@@ -56,6 +57,12 @@ async function openReader(options: Partial<PostgresReaderOptions> = {}): Promise
   return reader
 }
 
+async function connectTo(address: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: address })
+  await client.connect()
+  return client
+}
+
 async function failure(work: Promise<unknown>): Promise<string> {
   try {
     await work
@@ -86,6 +93,19 @@ describe('a commit whose connection is cut', () => {
     const isCut = proxy.cutOn(text, cut)
     await engine.commit(versionsFrom(3n, 4), CHAIN)
     await isCut
+    expect(await picture(engine)).toEqual([6n, '6', 7])
+    await engine.commit(versionsFrom(7n, 1), CHAIN)
+    expect(await picture(engine)).toEqual([7n, '7', 8])
+    expect((await engine.check()).problems).toEqual([])
+  })
+
+  it('is done exactly once where the server fails after it committed, and the connection is sound', async () => {
+    const engine = await open()
+    await engine.commit(versionsFrom(0n, 3), CHAIN)
+    await server.sql(`CREATE OR REPLACE FUNCTION fail() RETURNS int LANGUAGE plpgsql AS $$
+      BEGIN RAISE EXCEPTION 'canceling statement due to user request' USING ERRCODE = '57014'; END $$`)
+    proxy.replaceOnce('COMMIT; \nSELECT head.*', 'COMMIT; \nSELECT fail()')
+    await engine.commit(versionsFrom(3n, 4), CHAIN)
     expect(await picture(engine)).toEqual([6n, '6', 7])
     await engine.commit(versionsFrom(7n, 1), CHAIN)
     expect(await picture(engine)).toEqual([7n, '7', 8])
@@ -160,6 +180,40 @@ describe('a truncation whose connection is cut', () => {
     expect(await failure(view.load([keyOf(0)]))).toBe('version_truncated')
     expect(await picture(reader)).toEqual([8n, '8', 9])
     expect((await engine.check()).problems).toEqual([])
+  })
+
+  it('leaves no key unlisted that is written again, where nobody could tell', async () => {
+    const engine = await open({ writePatienceMs: 300 })
+    await engine.commit(versionsFrom(0n, 4), CHAIN)
+    // Keys that are cut off.
+    await engine.commit(versionsFrom(4n, 2, 5), CHAIN)
+    const isCut = proxy.cutOn('COMMIT', 'after').then(() => proxy.refuse())
+    expect(await failure(engine.truncateTo(3n))).toBe('unavailable')
+    await isCut
+    proxy.accept()
+    await eventually(
+      async () => (await failure(engine.commit(versionsFrom(4n, 2, 5), CHAIN))) === 'no failure',
+      () => 'the store to take commits again',
+    )
+    expect(await engine.check()).toMatchObject({ keys: 5, problems: [] })
+  })
+
+  it('takes longer than the patience of other writes, if it has many writes to delete', async () => {
+    const engine = await open({ writePatienceMs: 300 })
+    await engine.commit(versionsFrom(0n, 8), CHAIN)
+    const other = await connectTo(server.url())
+    // The truncation waits for this lock as it would for a slow disk.
+    await other.query('BEGIN; LOCK TABLE ledger_state.blocks IN EXCLUSIVE MODE')
+    const truncating = engine.truncateTo(4n)
+    const waiting = `SELECT FROM pg_stat_activity
+      WHERE query LIKE 'DELETE FROM ledger_state.blocks%' AND wait_event_type = 'Lock' AND now() - xact_start > '900 ms'`
+    await eventually(
+      async () => (await server.sql(waiting)).length === 1,
+      () => 'the truncation to wait for longer than the patience',
+    )
+    await other.end()
+    await truncating
+    expect(await picture(engine)).toEqual([4n, '4', 5])
   })
 })
 

@@ -12,6 +12,8 @@ export interface TcpProxy {
   readonly port: number
   /** Cuts the connection that sends this text next, once. Resolves when it is cut. */
   cutOn(text: string, cut: Cut): Promise<void>
+  /** Replaces this text where a client sends it next, once, with one of the same length. */
+  replaceOnce(text: string, by: string): void
   /** Holds back the bytes of either side, until `flow`. */
   hold(): void
   flow(): void
@@ -29,6 +31,7 @@ interface PlannedCut {
 
 export async function startTcpProxy(target: number, host = '127.0.0.1'): Promise<TcpProxy> {
   let planned: PlannedCut | undefined
+  let replaced: { readonly text: string; readonly by: string } | undefined
   let isRefusing = false
   let isHolding = false
   const sockets = new Set<Socket>()
@@ -39,6 +42,10 @@ export async function startTcpProxy(target: number, host = '127.0.0.1'): Promise
   }
 
   function onRequest(chunk: Buffer, client: Socket, server: Socket): void {
+    if (replaced && chunk.includes(replaced.text)) {
+      chunk.write(replaced.by, chunk.indexOf(replaced.text))
+      replaced = undefined
+    }
     if (!planned || !chunk.includes(planned.text)) {
       server.write(chunk)
       return
@@ -93,6 +100,9 @@ export async function startTcpProxy(target: number, host = '127.0.0.1'): Promise
       new Promise((resolve) => {
         planned = { text, cut, done: resolve }
       }),
+    replaceOnce(text, by) {
+      replaced = { text, by }
+    },
     hold() {
       isHolding = true
       for (const socket of sockets) socket.pause()

@@ -173,9 +173,8 @@ async function* entriesOf(view: AsyncStateView, prefix: Uint8Array, options?: Sc
     const page = await view.scan(prefix, typeof options === 'number' ? options : { ...options, start, limit })
     yield* page.entries
     left -= page.entries.length
-    expectProgress(page.next === undefined || page.entries.length > 0)
     const last = page.entries.at(-1)?.key
-    const from = start
+    const from = start ?? (page.next && prefix)
     start = page.next ?? (page.entries.length === limit && last ? Uint8Array.of(...last, 0) : undefined)
     expectProgress(!from || !start || Buffer.compare(start, from) > 0)
   } while (start !== undefined && left > 0)

@@ -25,7 +25,7 @@ export type AsyncErrorCode =
   /** No server answered in time. This says nothing about the state: the same call may succeed later. */
   'unavailable'
 
-/** A page of a scan, up to a limit of entries or bytes. */
+/** A page of a scan, up to a limit of entries or bytes. It may be empty before the end of the scan. */
 export interface ScanPage {
   readonly entries: readonly KeyedEntry[]
   /** `start` of the next page. Undefined if the scan is at its end, or has as many entries as its limit. */
@@ -68,7 +68,8 @@ export interface AsyncStateView {
   load(keys: readonly Uint8Array[]): Promise<readonly (StateEntry | undefined)[]>
   /**
    * Reads up to `limit` entries of the version with a key prefix, in the order of the keys' bytes, starting at `start`.
-   * A page may end earlier, at its limit of bytes; `next` is then the `start` of the next page.
+   * A page may end earlier, at its limit of bytes or after many keys that the version lacks; `next` is then the `start`
+   * of the next page.
    * @throws `version_pruned`
    */
   scan(prefix: Uint8Array, options?: ScanOptions): Promise<ScanPage>

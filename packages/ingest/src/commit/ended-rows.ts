@@ -8,6 +8,8 @@ const LEAST_ROWS = 64
 const ROWS_PER_NEW_ROW = 4
 /** Most rows that one commit reads. */
 const MOST_ROWS = 10_000
+/** Rows as which a page counts at least that ends before its limit: it has passed thousands of keys that are gone. */
+const ROWS_OF_PAGE = 1_000
 
 /** Where a pass over the rows is. */
 interface Place {
@@ -43,7 +45,7 @@ export class EndedRows {
     for (let left = this.#rows; left > 0; ) {
       const { entries, next } = await scanRows(held, place, left)
       for (const { key } of entries) if (endedIn(key).version <= oldest) writes.push([key, null])
-      left -= entries.length
+      left -= next && entries.length < left ? Math.max(entries.length, ROWS_OF_PAGE) : entries.length
       if (next) place = { ...place, start: next }
       else if (place.family + 1 < FAMILIES.length) place = { ...place, family: place.family + 1, start: undefined }
       else {

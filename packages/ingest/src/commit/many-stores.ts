@@ -18,6 +18,7 @@ import {
 } from '@ledger-state/records'
 import { keyName } from '@ledger-state/records/writes-hash'
 import { STATE_KEY_ADDRESS_AT } from '@ledger-state/type-tag'
+import { scanEntries } from '../scan-entries.js'
 import type { StoreNotes } from './followed-key.js'
 
 /**
@@ -264,15 +265,7 @@ async function rowsOf(
   family: 'ownedStore' | 'endedStore',
   limit: number,
 ): Promise<readonly Uint8Array[]> {
-  const view = held.at()
-  const prefix = holdingsPrefix(family, owner)
-  const keys: Uint8Array[] = []
-  let start: Uint8Array | undefined =
-    family === 'endedStore' ? endedKey(family, owner, held.ledger!.oldestVersion + 1n, NO_STORE) : prefix
-  while (start && keys.length < limit) {
-    const page: Awaited<ReturnType<typeof view.scan>> = await view.scan(prefix, { start, limit: limit - keys.length })
-    for (const { key } of page.entries) keys.push(key)
-    start = page.next
-  }
-  return keys
+  const start = family === 'endedStore' ? endedKey(family, owner, held.ledger!.oldestVersion + 1n, NO_STORE) : undefined
+  const entries = await scanEntries(held.at(), holdingsPrefix(family, owner), { start, limit })
+  return entries.map(({ key }) => key)
 }

@@ -2,8 +2,8 @@ import { createMemoryEngine, engineToAsync, type StateWriter } from '@ledger-sta
 import { openSource } from '@ledger-state/feed'
 import { SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
 import { decodeRetained, RETAINED_KEY, versionOfKey } from '@ledger-state/records'
-import { overriding } from '@ledger-state/testing/overriding'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { withShortPages } from '../../testing/short-pages.ts'
 import { createStoreBed, type StoreBed } from '../../testing/store-bed.ts'
 import { ingestSource } from '../commit/ingest-source.js'
 import { expiredTransactions } from './expired-transactions.js'
@@ -30,18 +30,8 @@ const held = () => engineToAsync(engine).snapshot()
 const firstVersions = () =>
   [...engine.at().scan(RETAINED_KEY)].flatMap(({ key }) => (key.length > RETAINED_KEY.length ? versionOfKey(key) : []))
 
-/** The snapshot of a store whose scans have one row a page, as if each row were very long. */
-async function heldInShortPages() {
-  const snapshot = await held()
-  const view = snapshot.at()
-  const short = overriding(view, {
-    async scan(prefix, options) {
-      const { entries } = await view.scan(prefix, options)
-      return { entries: entries.slice(0, 1), next: entries[1]?.key }
-    },
-  })
-  return overriding(snapshot, { at: () => short })
-}
+/** The snapshot of a store whose scans have at most one row a page, as if each row were very long. */
+const heldInShortPages = async () => withShortPages(await held())
 
 describe('expired transactions', () => {
   it('leave the record of retained ones, if none is left and later ones will be retained', async () => {

@@ -5,6 +5,7 @@ import { LedgerHasher } from '@ledger-state/proof'
 import { decodeRetained, encodeRetained, RETAINED_KEY, retainedBlockKey, versionOfKey } from '@ledger-state/records'
 import { decodeTransactionBlock } from '@ledger-state/records/transaction-blocks'
 import { ownIndexKeys } from '@ledger-state/records/transaction-group'
+import { scanPage } from '../scan-entries.js'
 
 /** Blocks of transactions that one commit deletes at most. A commit of a full batch writes 8 to 100. */
 const MOST_BLOCKS = 128
@@ -27,7 +28,7 @@ export async function expiredTransactions(
   if (oldestVersion >= oldest) return []
   const hasher = new LedgerHasher(decodeUtf8(hashSalt) ?? '')
   const start = retainedBlockKey(0n)
-  const { entries, next } = await view.scan(RETAINED_KEY, { start, limit: MOST_BLOCKS + 1 })
+  const { entries, next } = await scanPage(view, RETAINED_KEY, { start, limit: MOST_BLOCKS + 1 })
   const recordOf = (first: bigint): Write => [RETAINED_KEY, encodeRetained(first > oldest ? oldest : first, hashSalt)]
   const writes: Write[] = []
   for (const [at, { key, value }] of entries.entries()) {
@@ -41,7 +42,7 @@ export async function expiredTransactions(
     writes.push([key, null])
     for (const index of ownIndexKeys(first, transactions, hasher)) writes.push([index, null])
   }
-  const following = next && (await view.scan(RETAINED_KEY, { start: next, limit: 1 })).entries[0]
+  const following = next && (await scanPage(view, RETAINED_KEY, { start: next, limit: 1 })).entries[0]
   if (following) return [...writes, recordOf(versionOfKey(following.key))]
   return [...writes, areRetained ? recordOf(oldest) : [RETAINED_KEY, null]]
 }

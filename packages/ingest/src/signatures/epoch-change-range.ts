@@ -3,6 +3,7 @@ import type { AsyncStateReader, StateEngineReader } from '@ledger-state/engine'
 import { readLedgerInfo } from '@ledger-state/proof'
 import { EPOCH_ENDING_PREFIX, epochEndingKey } from '@ledger-state/records'
 import { unpackEnding } from '@ledger-state/records/epoch-change'
+import { scanEntries } from '../scan-entries.js'
 import { pendingEndings, pendingValues } from './pending-writes.js'
 
 /** Endings that are unpacked together. One in 32 is packed without the ending before it. */
@@ -101,8 +102,8 @@ async function openEndings(engine: StateEngineReader | AsyncStateReader) {
       snapshot.mark,
     )
   }
-  const { entries } = await view.scan(EPOCH_ENDING_PREFIX, { limit: 1 })
-  return { load, first: entries[0] ? epochOf(entries[0].key) : firstPending(snapshot.mark) }
+  const [oldest] = await scanEntries(view, EPOCH_ENDING_PREFIX, { limit: 1 })
+  return { load, first: oldest ? epochOf(oldest.key) : firstPending(snapshot.mark) }
 }
 
 /** Values that the store has or, if it has none, that the next commit writes. */

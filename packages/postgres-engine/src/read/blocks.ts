@@ -26,13 +26,14 @@ export interface Blocks {
 /** Finds blocks. One statement asks for the blocks of all versions that are asked for in one tick. */
 export function createBlocks(servers: Servers): Blocks {
   async function askTogether(asked: readonly AskedBlock[]) {
-    const version = asked.reduce((most, one) => (one.version > most ? one.version : most), 0n)
+    // The end of a block may depend on any later version.
+    const newest = asked.map(({ ledger }) => ledger).reduce((a, b) => (a.latestVersion < b.latestVersion ? b : a))
     const answer = await servers.ask<Row>({
       name: 'blocks',
       text: BLOCKS_AT,
       values: [asked.map((one) => String(one.version))],
-      version,
-      ledger: asked[0]!.ledger,
+      version: newest.latestVersion,
+      ledger: newest,
     })
     const found: (Row | undefined)[] = new Array(asked.length).fill(undefined)
     for (const row of answer.rows) found[Number(row.place) - 1] = row
@@ -60,7 +61,6 @@ export function createBlocks(servers: Servers): Blocks {
   return {
     async at(asked) {
       const { row, answer } = await at(asked)
-      // The end of a block may depend on any later version.
       expectNotCut(asked.ledger.latestVersion, asked.ledger, answer)
       const { oldestVersion } = answer
       if (!row || asked.version < oldestVersion) throw versionPruned(asked.version, oldestVersion)

@@ -29,26 +29,33 @@ import {
   type BlockRow,
   type HistoryRow,
   historyQuestion,
+  SCANNED_KEYS,
   type ScanRow,
   SIZES_OF_VERSIONS,
   type SizeRow,
+  scanEndOnCitus,
+  scanOnCitus,
   scanQuestion,
   WRITES_OF_VERSIONS,
   type WriteRow,
 } from './questions.js'
-import { expectNotCut, type Servers } from './servers.js'
+import { expectNotCut, type ServerAnswer, type Servers } from './servers.js'
 
 // A page ends at its limit of items, or with the item that reaches its limit of bytes.
 const PAGE_ITEMS = 1_000
 const PAGE_BYTES = 4 * 1024 * 1024
 const GREATEST = 2n ** 63n - 1n
+/** Keys that a page of a scan on Citus looks at: for each, every shard sends as many to the coordinator. */
+const KEYS_PER_ENTRY = 2
+const LEAST_KEYS = 1_024
 
 function smaller(a: bigint, b: bigint): bigint {
   return a < b ? a : b
 }
 
 /**
- * Reads a page of a scan.
+ * Reads a page of a scan. It ends at its limits of entries and bytes, or after a few thousand keys, most of which the
+ * version may lack.
  * @param load looks up the keys whose values the statement leaves out, at the version of the scan
  */
 export async function scanPage(
@@ -59,13 +66,13 @@ export async function scanPage(
   const { start, limit } = toScanRange(prefix, options)
   const from = Buffer.compare(start, prefix) < 0 ? prefix : start
   const most = Math.min(limit, PAGE_ITEMS)
-  const bound = firstAfterPrefix(prefix.subarray(0, KEY_HEAD_BYTES))
-  const values = [String(version), toBuffer(from), toBuffer(from.subarray(0, KEY_HEAD_BYTES)), toBuffer(prefix)]
   const isSharded = (await servers.shards()) !== undefined
-  const answer = await servers.ask<ScanRow & Record<string, unknown>>({
-    name: bound ? 'scan below' : 'scan',
-    text: scanQuestion(bound !== undefined, !isSharded),
-    values: [...values, String(most + 1), String(PAGE_BYTES), ...(bound ? [bound] : [])],
+  const find = isSharded ? findOnCitus : findRows
+  const { answer, end } = await find(servers, {
+    range: [from, headOf(from), prefix].map(toBuffer),
+    bound: firstAfterPrefix(headOf(prefix)),
+    limits: [String(version), String(most + 1), String(PAGE_BYTES)],
+    keys: Math.max(KEYS_PER_ENTRY * most, LEAST_KEYS),
     version,
     ledger,
   })
@@ -73,15 +80,73 @@ export async function scanPage(
   const { rows, oldestVersion } = answer
   if (version < oldestVersion) throw versionPruned(version, oldestVersion)
   const read = rows.slice(0, most)
-  const loaded = isSharded ? await load(read.map(({ key }) => key)) : []
-  const entries = read.map(({ key, version: written, value }, at) => ({
+  const found = read.filter(({ length }) => length !== null)
+  const loaded = isSharded ? await load(found.map(({ key }) => key)) : []
+  const entries = found.map(({ key, version: written, value }, at) => ({
     key,
-    version: BigInt(written),
+    version: BigInt(written!),
     ...(value ? storedToValue(value) : entryToValue(loaded[at]!)),
   }))
-  const isCut = Number(rows[0]?.read_count ?? 0) > entries.length
-  const last = entries.at(-1)
-  return { entries, next: isCut && last && entries.length < limit ? keyAfter(last.key) : undefined }
+  const isCut = Number(rows[0]?.read_count ?? 0) > read.length
+  const last = isCut ? read.at(-1)?.key : end
+  return { entries, next: last && entries.length < limit ? keyAfter(last) : undefined }
+}
+
+type FoundRow = ScanRow & Record<string, unknown>
+
+interface ScanQuestion {
+  /** Start, its head, and the prefix. */
+  readonly range: readonly Buffer[]
+  /** First head after those of the prefix. */
+  readonly bound: Buffer | undefined
+  /** Version, most rows and most bytes. */
+  readonly limits: readonly string[]
+  /** Most keys that a page on Citus looks at. */
+  readonly keys: number
+  readonly version: bigint
+  readonly ledger: LedgerSummary
+}
+
+interface FoundRows {
+  readonly answer: ServerAnswer<FoundRow>
+  /** The last key that the page looked at; undefined if no key of the scan follows. */
+  readonly end: Buffer | undefined
+}
+
+async function findRows(servers: Servers, { range, bound, limits, version, ledger }: ScanQuestion): Promise<FoundRows> {
+  const answer = await servers.ask<FoundRow>({
+    name: bound ? 'scan below' : 'scan',
+    text: scanQuestion(bound !== undefined),
+    values: [...range, ...limits, ...(bound ? [bound] : [])],
+    version,
+    ledger,
+  })
+  return { answer, end: answer.rows.find(({ place }) => Number(place) === SCANNED_KEYS)?.key }
+}
+
+async function findOnCitus(servers: Servers, question: ScanQuestion): Promise<FoundRows> {
+  const { range, bound, limits, keys, version, ledger } = question
+  const ends = await servers.ask<{ readonly key: Buffer }>({
+    name: bound ? 'end of a scan below' : 'end of a scan',
+    text: scanEndOnCitus(bound !== undefined),
+    values: [...range, String(keys - 1), ...(bound ? [bound] : [])],
+    version,
+    ledger,
+  })
+  const end = ends.rows[0]?.key
+  const before = end ? toBuffer(keyAfter(headOf(end))) : bound
+  const answer = await servers.ask<FoundRow>({
+    name: end ? 'scan until' : bound ? 'scan below' : 'scan',
+    text: scanOnCitus(before !== undefined, end !== undefined),
+    values: [...range, ...limits, ...(before ? [before] : []), ...(end ? [end] : [])],
+    version,
+    ledger,
+  })
+  return { answer, end }
+}
+
+function headOf(key: Uint8Array): Uint8Array {
+  return key.subarray(0, KEY_HEAD_BYTES)
 }
 
 interface Scan {

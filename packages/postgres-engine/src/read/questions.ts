@@ -107,40 +107,83 @@ export interface BlockRow {
 
 const KEY_HEAD = `substring(keys.key FROM 1 FOR ${KEY_HEAD_BYTES})`
 
-/**
- * Makes the statement of a page of a scan. $1 version, $2 start, $3 its head, $4 prefix, $5 entries, $6 bytes, and, if
- * `isBounded`, $7 the first head after those of the prefix. It answers the entries that fit into the bytes, and one
- * more; `read_count` is the number of those read. For Citus it leaves the values out, because each shard answers as
- * many entries as the page may have.
- */
-export function scanQuestion(isBounded: boolean, withValues: boolean): string {
-  const columns = withValues ? 'length, value' : 'length'
-  return `
-SELECT key, version, ${columns}, read_count FROM (
+/** Condition of the keys of a scan. $1 start, $2 its head, $3 prefix; `bound` is the first head after those of the scan. */
+const IN_SCAN = (bound: string | undefined) => `
+${KEY_HEAD} >= $2 AND keys.key >= $1 ${bound ? `AND ${KEY_HEAD} < ${bound}` : ''}
+AND substring(keys.key FROM 1 FOR octet_length($3::bytea)) = $3::bytea`
+
+const VALUE_AT = (hash: string, version: string) => `
+SELECT version, octet_length(value) AS length, value FROM ledger_state.entries
+WHERE entries.key_hash = ${hash} AND entries.version <= ${version}
+ORDER BY entries.version DESC LIMIT 1`
+
+/** Takes those rows of `found` that fit into a page of $5 rows and $6 bytes, and one more. */
+const pageOf = (columns: string, found: string) => `
+SELECT ${columns}, read_count FROM (
   SELECT read.*, count(*) OVER () AS read_count,
     coalesce(sum(octet_length(key) + length) OVER (
       ORDER BY key_head, key ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS bytes_before
-  FROM (
-    SELECT ${KEY_HEAD} AS key_head, keys.key, version, ${columns}
-    FROM ledger_state.keys
-    CROSS JOIN LATERAL (
-      SELECT version, octet_length(value) AS length, value FROM ledger_state.entries
-      WHERE entries.key_hash = keys.key_hash AND entries.version <= $1
-      ORDER BY entries.version DESC LIMIT 1
-    ) found
-    WHERE ${KEY_HEAD} >= $3 AND keys.key >= $2 ${isBounded ? `AND ${KEY_HEAD} < $7` : ''}
-      AND substring(keys.key FROM 1 FOR octet_length($4::bytea)) = $4::bytea
-      AND length IS NOT NULL
-    ORDER BY key_head, keys.key LIMIT $5
-  ) read
+  FROM (${found} ORDER BY key_head, key LIMIT $5) read
 ) measured
 WHERE bytes_before < $6 ORDER BY key_head, key`
+
+/** Most keys that a page of a scan looks at: a version may lack most keys of a store. */
+export const SCANNED_KEYS = 4_000
+
+/**
+ * Makes the statement of a page of a scan. $1 start, $2 its head, $3 prefix, $4 version, $5 entries, $6 bytes, and, if
+ * `isBounded`, $7 the first head after those of the prefix. It answers the entries that fit into the bytes, and one
+ * more; `read_count` is the number of those read. `place` counts the keys of the scan. The one with the place
+ * `SCANNED_KEYS`, where the statement stops, is answered even if the version lacks it.
+ */
+export function scanQuestion(isBounded: boolean): string {
+  const found = `
+    SELECT key_head, key, version, length, value, place
+    FROM (
+      SELECT keys_of_scan.*, row_number() OVER (ORDER BY key_head, key) AS place
+      FROM (
+        SELECT ${KEY_HEAD} AS key_head, key, key_hash FROM ledger_state.keys
+        WHERE ${IN_SCAN(isBounded ? '$7' : undefined)}
+        ORDER BY key_head, key LIMIT ${SCANNED_KEYS}
+      ) keys_of_scan
+    ) looked_at
+    LEFT JOIN LATERAL (${VALUE_AT('looked_at.key_hash', '$4')}) found ON true
+    WHERE length IS NOT NULL OR place = ${SCANNED_KEYS}`
+  return pageOf('key, version, length, value, place', found)
+}
+
+/**
+ * Makes the statement that finds where a page of a scan on Citus stops. $1 to $3 as in `scanQuestion`, $4 the number of
+ * keys before that one, and, if `isBounded`, $5 the first head after those of the prefix. It answers no row if there are
+ * fewer keys.
+ */
+export function scanEndOnCitus(isBounded: boolean): string {
+  return `
+SELECT keys.key FROM ledger_state.keys WHERE ${IN_SCAN(isBounded ? '$5' : undefined)}
+ORDER BY ${KEY_HEAD}, keys.key LIMIT 1 OFFSET $4`
+}
+
+/**
+ * Makes the statement of a page of a scan on Citus. It differs from `scanQuestion` in two ways. It leaves the values
+ * out, because each shard answers as many entries as the page may have. And it stops at the key $8 if `hasEnd`, where
+ * `scanQuestion` counts, because Citus cannot join with rows that it has counted.
+ */
+export function scanOnCitus(isBounded: boolean, hasEnd: boolean): string {
+  const found = `
+    SELECT ${KEY_HEAD} AS key_head, keys.key, version, length
+    FROM ledger_state.keys CROSS JOIN LATERAL (${VALUE_AT('keys.key_hash', '$4')}) found
+    WHERE ${IN_SCAN(isBounded ? '$7' : undefined)} ${hasEnd ? 'AND keys.key <= $8' : ''} AND length IS NOT NULL`
+  return pageOf('key, version, length', found)
 }
 
 export interface ScanRow {
   readonly key: Buffer
-  readonly version: string
-  readonly value?: Buffer
+  /** Null, as the length and the value, for a key that was never written at the version. */
+  readonly version: string | null
+  /** Null for a key that the version lacks. */
+  readonly length: number | null
+  readonly value?: Buffer | null
+  readonly place?: string
   readonly read_count: string
 }
 

@@ -13,6 +13,8 @@ import { readShardMap, type ShardMap } from './shard-map.js'
 /** Answer of a server to a statement of reads, with the window of the server in the same snapshot. */
 export interface ServerAnswer<R> {
   readonly rows: readonly R[]
+  /** Whether the server is the one that takes writes. A window of a replica may be old, as its replication may stop. */
+  readonly isOfPrimary: boolean
   readonly latestVersion: bigint
   readonly oldestVersion: bigint
   /** Number of the newest truncation. */
@@ -40,8 +42,10 @@ export function expectNotCut(
   expectNotTruncated(version, ledger, { ...ledger, truncations })
 }
 
+type Answer<R> = Omit<ServerAnswer<R>, 'isOfPrimary'>
+
 /** Whether an answer can be used. A server that lags, or has truncated since, may lack the version. */
-function isBelieved(answer: ServerAnswer<unknown>, { version, ledger }: Pick<Question, 'version' | 'ledger'>): boolean {
+function isBelieved(answer: Answer<unknown>, { version, ledger }: Pick<Question, 'version' | 'ledger'>): boolean {
   const branch = branchOf(ledger)
   return answer.branch > branch || (answer.branch === branch && answer.latestVersion >= version)
 }
@@ -78,8 +82,8 @@ export class Servers {
   readonly #closed = new AbortController()
 
   constructor(primary: ServerAddress, replicas: readonly ServerAddress[], patienceMs: number) {
-    this.#primary = createServer(primary)
-    this.#replicas = replicas.map(createServer)
+    this.#primary = createServer(primary, patienceMs)
+    this.#replicas = replicas.map((address) => createServer(address, patienceMs))
     this.#patienceMs = patienceMs
   }
 
@@ -125,7 +129,7 @@ export class Servers {
       const answer = server.shards
         ? await askCoordinator<R>(server.link, [question], left)
         : await askServer<R>(server.link, question, left)
-      return isBelieved(answer, question) ? answer : undefined
+      return isBelieved(answer, question) ? { ...answer, isOfPrimary: server === this.#primary } : undefined
     })
   }
 
@@ -136,7 +140,7 @@ export class Servers {
   ): Promise<ServerAnswer<R>> {
     return await this.#firstAnswer([this.#primary], async ({ link }, patienceMs) => {
       const answer = await askCoordinator<R>(link, statements, patienceMs)
-      return isBelieved(answer, asked) ? answer : undefined
+      return isBelieved(answer, asked) ? { ...answer, isOfPrimary: true } : undefined
     })
   }
 
@@ -181,7 +185,10 @@ export class Servers {
   }
 }
 
-function createServer(address: ServerAddress): Server {
+/** The greatest time limit that PostgreSQL accepts. */
+const LONGEST_MS = 2 ** 31 - 1
+
+function createServer(address: ServerAddress, patienceMs: number): Server {
   const server: Server = {
     isKnown: false,
     shards: undefined,
@@ -193,6 +200,8 @@ function createServer(address: ServerAddress): Server {
         server.shards = (await hasCitus(client)) ? await readShardMap(client) : undefined
         server.isKnown = true
         await client.query('SET default_transaction_read_only = on')
+        // Otherwise the server would go on with a statement that we gave up.
+        await client.query(`SET statement_timeout = ${Math.min(Math.ceil(patienceMs), LONGEST_MS)}`)
         // Generic plans suit all values. Citus plans by the values, which decide where the rows are.
         await client.query(server.shards ? END_ABANDONED_STATEMENTS : "SET plan_cache_mode = 'force_generic_plan'")
       },
@@ -206,7 +215,7 @@ async function askServer<R extends QueryResultRow>(
   link: ServerLink,
   { name, text, values, ledger }: Question,
   patienceMs: number,
-): Promise<ServerAnswer<R>> {
+): Promise<Answer<R>> {
   const joined = `SELECT head.latest_version, head.oldest_version, head.branch, head.mark_number,
       CASE WHEN head.branch > $${values.length + 1}::bigint THEN head.truncations END AS truncations, answer.*
     FROM ledger_state.head LEFT JOIN LATERAL (SELECT true AS is_answer, found.* FROM (${text}) found) answer ON true`
@@ -232,7 +241,7 @@ async function askCoordinator<R extends QueryResultRow>(
   link: ServerLink,
   statements: readonly Statement[],
   patienceMs: number,
-): Promise<ServerAnswer<R>> {
+): Promise<Answer<R>> {
   const results = await link.queryAll<R & WindowRow>([...statements, SELECT_WINDOW], patienceMs)
   const window = results.pop()
   return { ...toWindow(window?.rows[0], link), rows: results.flatMap(({ rows }) => rows) }

@@ -14,7 +14,7 @@ import {
   expectU64,
   storeClosed,
 } from '@ledger-state/engine/authoring'
-import type { Head } from '../schema/head.js'
+import { type Head, isOlder } from '../schema/head.js'
 import { type Blocks, createBlocks } from './blocks.js'
 import { createLookUps } from './look-ups.js'
 import { nearestWrites } from './nearest-writes.js'
@@ -36,7 +36,7 @@ export class Snapshots {
   readonly #lookUp: ReturnType<typeof createLookUps>
   readonly #blocks: Blocks
   #head: Head | undefined
-  /** Time of the last question whose answer confirmed the head. */
+  /** Time of the last question whose answer by the primary confirmed the head. */
   #confirmedAt = Number.NEGATIVE_INFINITY
   #asking: Promise<void> | undefined
   #closed = false
@@ -87,7 +87,9 @@ export class Snapshots {
     if (!isSame) this.#options.onChange()
   }
 
-  #confirm({ latestVersion, oldestVersion, branch, markNumber }: ServerAnswer<unknown>, askedAt: number): void {
+  #confirm(answer: ServerAnswer<unknown>, askedAt: number): void {
+    const { isOfPrimary, latestVersion, oldestVersion, branch, markNumber } = answer
+    if (!isOfPrimary) return
     const ledger = this.#head?.ledger
     const isSameWindow = ledger?.latestVersion === latestVersion && ledger.oldestVersion === oldestVersion
     if (isSameWindow && branchOf(ledger) === branch && this.#head?.markNumber === markNumber) {
@@ -160,12 +162,4 @@ export class Snapshots {
       scan: (prefix, options) => open(() => scanPage(this.#servers, load, { ledger, version, prefix, options })),
     }
   }
-}
-
-/** Whether a head is older than the known one. Heads go back only by a truncation, whichever server reports them. */
-function isOlder({ ledger: head, markNumber }: Head, { ledger: known, markNumber: knownNumber }: Head): boolean {
-  if (!known) return false
-  if (!head || markNumber < knownNumber) return true
-  if (branchOf(head) !== branchOf(known)) return branchOf(head) < branchOf(known)
-  return head.latestVersion < known.latestVersion || head.oldestVersion < known.oldestVersion
 }

@@ -1,5 +1,5 @@
 import type { BlockInfo } from '@ledger-state/core'
-import type { LedgerSummary, StoreBase, Truncation } from '@ledger-state/engine'
+import { branchOf, type LedgerSummary, type StoreBase, type Truncation } from '@ledger-state/engine'
 
 /** The row of the table `head`, with its blocks. */
 export interface Head {
@@ -67,6 +67,24 @@ export function rowToHead(row: HeadRow): Head {
     importCount: Number(row.import_count),
     importMark: row.import_mark ?? undefined,
   }
+}
+
+/** Whether a head is older than a known one. Heads go back only by a truncation, whichever server reports them. */
+export function isOlder({ ledger: head, markNumber }: Head, { ledger: known, markNumber: knownNumber }: Head): boolean {
+  if (!known) return false
+  if (!head || markNumber < knownNumber) return true
+  if (branchOf(head) !== branchOf(known)) return branchOf(head) < branchOf(known)
+  return head.latestVersion < known.latestVersion || head.oldestVersion < known.oldestVersion
+}
+
+/**
+ * Whether a store lost work that it had at a known head, as if a standby that lagged behind had taken over: versions,
+ * marks, steps of a prune, or parts of an import.
+ */
+export function hasLostWork(head: Head, known: Head): boolean {
+  if (isOlder(head, known) || (head.prunedVersion ?? 0n) < (known.prunedVersion ?? 0n)) return true
+  if (head.importNumber !== known.importNumber) return head.importNumber < known.importNumber
+  return !head.ledger && head.importCount < known.importCount
 }
 
 function rowToLedger(row: HeadRow): LedgerSummary | undefined {

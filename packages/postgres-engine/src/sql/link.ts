@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type { QueryResult, QueryResultRow } from 'pg'
 import pg from 'pg'
 import { unavailable } from '../errors.js'
@@ -20,10 +21,13 @@ export interface LinkOptions {
 
 /** Time for which a server that failed is not asked, so that not each read waits for it. */
 const REST_MS = 100
+/** Least silence after which a statement that is not answered in time breaks a connection that others use, too. */
+const SILENCE_MS = 500
 
 /**
  * A connection to a server, made when it is first needed, and again after it broke. A statement that is not answered in
- * time breaks it, because the statements after it would have to wait too.
+ * time breaks it, because the statements after it would have to wait too; if it is pipelined, only after a silence, so
+ * that a caller with little time left does not fail the statements of others.
  */
 export class ServerLink {
   readonly server: ServerAddress
@@ -32,6 +36,10 @@ export class ServerLink {
   #open: pg.Client | undefined
   #failedAt = Number.NEGATIVE_INFINITY
   #failure: unknown
+  /** Number of pieces of work under way. */
+  #working = 0
+  /** Since when the server has sent nothing while an answer was due; undefined if none is due. */
+  #silentSince: number | undefined
   #isClosed = false
 
   constructor(options: LinkOptions) {
@@ -61,17 +69,23 @@ export class ServerLink {
   ): Promise<QueryResult<R>[]> {
     const until = performance.now() + patienceMs
     const client = await this.connect(patienceMs)
-    return await this.within(until - performance.now(), () =>
+    const left = until - performance.now()
+    // Nothing was asked, so nothing says that the connection is broken.
+    if (left <= 0) throw unavailable(this.server.name, 'it took too long')
+    return await this.within(left, () =>
       Promise.all(statements.map((statement) => client.query<R>(statement as pg.QueryConfig))),
     )
   }
 
-  /** Returns the open connection, for use in the function given to `within`. */
+  /**
+   * Returns the open connection, for use in the function given to `within`. Callers share the attempt to connect, and
+   * each waits for it as long as it can.
+   */
   async connect(patienceMs: number): Promise<pg.Client> {
     if (this.#open) return this.#open
     if (this.isResting) throw this.#failure
     this.#client ??= this.#connect(patienceMs)
-    return await this.#client
+    return await withTimeLimit(this.server, patienceMs, this.#client)
   }
 
   async #connect(patienceMs: number): Promise<pg.Client> {
@@ -93,6 +107,8 @@ export class ServerLink {
       // Closed while it connected.
       if (this.#isClosed) throw unavailable(server.name, 'it was closed')
       this.#open = client
+      this.#silentSince = undefined
+      streamOf(client).on('data', () => this.#hear(client))
       return client
     } catch (error) {
       this.#failedAt = performance.now()
@@ -104,20 +120,36 @@ export class ServerLink {
     }
   }
 
-  /** Runs work on the connection, and breaks the connection if the work takes too long. */
+  /** Runs work on the connection. If it takes too long, it fails, and breaks the connection as the class says. */
   async within<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
     const client = this.#open
+    this.#working++
+    this.#silentSince ??= performance.now()
+    let isAnswered = true
     try {
       return await withTimeLimit(this.server, patienceMs, work())
     } catch (error) {
-      if (client && (error as { code?: unknown }).code === 'unavailable') {
+      isAnswered = (error as { code?: unknown }).code !== 'unavailable'
+      if (client && !isAnswered && this.#isSilent) {
         this.#failedAt = performance.now()
         this.#failure = error
         this.#forget(client)
         destroy(client)
       }
       throw error
+    } finally {
+      this.#working--
+      if (isAnswered && this.#working === 0) this.#silentSince = undefined
     }
+  }
+
+  get #isSilent(): boolean {
+    const since = this.#silentSince
+    return !this.#options.isPipelined || (since !== undefined && performance.now() - since >= SILENCE_MS)
+  }
+
+  #hear(client: pg.Client): void {
+    if (this.#open === client) this.#silentSince = this.#working > 0 ? performance.now() : undefined
   }
 
   #forget(client: pg.Client): void {
@@ -153,6 +185,10 @@ async function withTimeLimit<T>(server: ServerAddress, patienceMs: number, work:
 
 /** Destroys a connection: `end` would wait for a server that does not answer. */
 function destroy(client: pg.Client): void {
-  const { connection } = client as unknown as { readonly connection: { readonly stream: { destroy(): void } } }
-  connection.stream.destroy()
+  streamOf(client).destroy()
+}
+
+function streamOf(client: pg.Client): Socket {
+  const { connection } = client as unknown as { readonly connection: { readonly stream: Socket } }
+  return connection.stream
 }

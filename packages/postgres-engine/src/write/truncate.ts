@@ -25,6 +25,9 @@ const CUT_HEAD = `
 UPDATE ledger_state.head SET latest_version = $1, mark = $2, written_version = $1, written_mark = $2,
   latest_block = (SELECT max(first_version) FROM ledger_state.blocks), branch = $3, truncations = $4`
 
+/** Time limit of the transaction: it takes minutes to delete millions of writes. */
+const TRUNCATION_MS = 24 * 3_600_000
+
 /** Cuts off all versions above `version`, in one transaction. Called within `inTurn` of the session. */
 export async function truncateStore(
   session: WriterSession,
@@ -40,12 +43,14 @@ export async function truncateStore(
   const list = addTruncation(ledger.truncations ?? [], truncation)
   const numbers = list.flatMap((one) => [String(one.number), String(one.version)])
   const mark = options.mark ? Buffer.from(options.mark) : null
+  // Also if nobody can tell whether the keys are gone.
+  known.clear()
   await session.transact(
     async (client) => {
       for (const sql of [CUT_KEYS, CUT_ENTRIES, CUT_BLOCKS]) await client.query(sql, [String(version)])
       await client.query(CUT_HEAD, [String(version), mark, String(truncation.number), numbers])
     },
     (head) => branchOf(head.ledger!) >= truncation.number,
+    TRUNCATION_MS,
   )
-  known.clear()
 }

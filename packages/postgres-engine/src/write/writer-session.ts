@@ -1,8 +1,8 @@
 import { Backoff, pauseFor } from '@ledger-state/core'
 import type { Client, QueryResult, QueryResultRow } from 'pg'
-import { storeLocked } from '../errors.js'
+import { storeLocked, workLost } from '../errors.js'
 import { createSchema, END_ABANDONED_STATEMENTS, expectLayout, hasCitus, WRITER_LOCK } from '../schema/create-schema.js'
-import { type Head, type HeadRow, rowToHead, SELECT_HEAD } from '../schema/head.js'
+import { type Head, type HeadRow, hasLostWork, rowToHead, SELECT_HEAD } from '../schema/head.js'
 import { ServerLink } from '../sql/link.js'
 import type { ServerAddress } from '../sql/server-address.js'
 import { isPassing, toStoreError } from '../sql/server-errors.js'
@@ -40,7 +40,7 @@ WHERE locktype = 'advisory' AND granted AND ((classid::bigint << 32) | objid::bi
 /**
  * The session of the one writer. It holds an advisory lock as long as it is connected. Every transaction compares its
  * epoch, a number that each new writer raises, so a writer that lost its connection and slept while another took over
- * is refused.
+ * is refused. So is a writer that finds a store without work that it did, as its next work relies on that.
  */
 export class WriterSession {
   readonly #options: WriterSessionOptions
@@ -52,7 +52,8 @@ export class WriterSession {
   #isSharded = false
   /** Whether a worker may still have a prepared part of an earlier transaction, such as rows that were cut off. */
   #isUnsettled = false
-  #deposed: unknown
+  /** Why the session does no further work: it was deposed, or the store lost work. */
+  #refusal: unknown
   /** End of the work that was begun last. */
   #tail: Promise<unknown> = Promise.resolve()
 
@@ -94,16 +95,25 @@ export class WriterSession {
   }
 
   /**
-   * Runs a transaction and commits it exactly once. Only for use within `inTurn`. If the connection breaks, the session
-   * reads the head by a new connection, and `isDone` decides from it whether the transaction was committed. If it was
+   * Runs a transaction and commits it exactly once. Only for use within `inTurn`. If it fails and may succeed later, the
+   * session reads the head by a new connection, and `isDone` decides from it whether the transaction was committed. If it was
    * not, it runs again, until the time is over.
+   * @param longMs time limit of each attempt of long work, which does not count as time of the session's patience
    */
-  async transact(work: (client: Client) => Promise<void>, isDone: (head: Head) => boolean): Promise<void> {
+  async transact(
+    work: (client: Client) => Promise<void>,
+    isDone: (head: Head) => boolean,
+    longMs?: number,
+  ): Promise<void> {
     const before = this.#head
-    await this.#attempt(async (client) => {
-      if (this.#head !== before && isDone(this.head)) return
-      await this.#transaction(client, work)
-    }, this.#options.writePatienceMs)
+    await this.#attempt(
+      async (client) => {
+        if (this.#head !== before && isDone(this.head)) return
+        await this.#transaction(client, work)
+      },
+      this.#options.writePatienceMs,
+      longMs,
+    )
   }
 
   /** Runs a statement outside of transactions that may be repeated. Only for use within `inTurn`. */
@@ -115,15 +125,22 @@ export class WriterSession {
     return rows
   }
 
-  async #attempt(work: (client: Client) => Promise<void>, patienceMs: number): Promise<void> {
-    const until = performance.now() + patienceMs
+  async #attempt(work: (client: Client) => Promise<void>, patienceMs: number, longMs?: number): Promise<void> {
+    let until = performance.now() + patienceMs
     for (const backoff = new Backoff(PAUSES); ; ) {
-      if (this.#deposed) throw this.#deposed
+      if (this.#refusal) throw this.#refusal
       const left = () => until - performance.now()
       try {
         const client = await this.#link.connect(this.#connectMs)
-        return await this.#link.within(left(), () => work(client))
+        const begunAt = performance.now()
+        try {
+          return await this.#link.within(longMs ?? left(), () => work(client))
+        } finally {
+          if (longMs !== undefined) until += performance.now() - begunAt
+        }
       } catch (error) {
+        // The server may have committed before it failed. The head that is read after connecting shows that.
+        if (isPassing(error)) this.#link.disconnect()
         if (!isPassing(error) || left() < PAUSES.firstMs) throw toStoreError(error, this.server)
       }
       // The last attempts have time left, so they fail with their own error.
@@ -166,8 +183,12 @@ export class WriterSession {
   }
 
   #depose(): unknown {
-    this.#deposed = storeLocked.writerDeposed(this.server)
-    return this.#deposed
+    return this.#refuse(storeLocked.writerDeposed(this.server))
+  }
+
+  #refuse(error: unknown): unknown {
+    this.#refusal = error
+    return error
   }
 
   async #greet(client: Client): Promise<void> {
@@ -200,7 +221,9 @@ export class WriterSession {
     )
     this.#backend = own[0]
     await publishWritten(client, server.name, this.#isSharded)
+    const known = this.#head
     await this.#readHead(client, askedAt)
+    if (known && hasLostWork(this.head, known)) throw this.#refuse(workLost(server.name))
   }
 
   async #lock(client: Client): Promise<void> {
