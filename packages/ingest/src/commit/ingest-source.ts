@@ -16,6 +16,7 @@ import {
   isHoldingsKey,
   RETAINED_KEY,
   type SignedRange,
+  SLICE_KEY,
   TRANSACTIONS_KEY,
   type TrustedState,
   WHOLE_TRANSACTIONS_KEY,
@@ -238,7 +239,8 @@ class Ingest {
 
   async #transactionKeeper(): Promise<TransactionKeeper> {
     const state = await this.#engine.snapshot()
-    const marks = state.ledger && (await state.at().load([TRANSACTIONS_KEY, WHOLE_TRANSACTIONS_KEY, RETAINED_KEY]))
+    const keys = [TRANSACTIONS_KEY, WHOLE_TRANSACTIONS_KEY, RETAINED_KEY, SLICE_KEY]
+    const marks = state.ledger && (await state.at().load(keys))
     const hasVersions = state.ledger !== undefined && state.ledger.latestVersion !== state.base?.version
     return new TransactionKeeper({
       isKept: marks?.[0] !== undefined || this.#range?.keeps('summary') === true,
@@ -246,6 +248,7 @@ class Ingest {
       asked: this.#options.keepTransactions,
       hasVersions,
       slice: this.#filter,
+      isCopyOfSlice: !this.#filter && (this.#source.slice !== undefined || marks?.[3] !== undefined),
       areRetained: this.#options.retainTransactions !== undefined,
       hasRetained: marks?.[2] !== undefined,
       timestampUsec: state.ledger?.latestBlock.timestampUsec,
@@ -368,6 +371,7 @@ class Ingest {
     const expired = await expiredTransactions(
       held,
       oldest < held.ledger.oldestVersion ? oldest : held.ledger.oldestVersion,
+      this.#options.retainTransactions !== undefined,
     )
     return expired.length === 0 ? versions : withLastWrites(versions, expired)
   }

@@ -16,7 +16,7 @@ import {
 } from '@ledger-state/ledger'
 import { readTransactionInfo } from '@ledger-state/proof'
 import { readBcsList, readEvent } from '@ledger-state/proof/transactions'
-import { isWholeTransactionKey } from '@ledger-state/records'
+import { isWholeTransactionKey, RETAINED_KEY } from '@ledger-state/records'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createStoreBed, type StoreBed } from '../../testing/store-bed.ts'
 import type { IngestOptions } from './ingest-options.js'
@@ -43,6 +43,28 @@ async function ingest(engine: StateWriter, options: IngestOptions, location = 'b
 }
 
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
+
+interface RareSender {
+  readonly member: Uint8Array
+  readonly last: number
+  readonly pause: number
+}
+
+/** The sender that sent nothing for the longest time, and its first transaction after that. */
+function rarestSender(): RareSender {
+  const sent = new Map<string, number>()
+  let rarest: RareSender = { member: new Uint8Array(0), last: 0, pause: 0 }
+  for (const [version, { transaction }] of chain.records.entries()) {
+    if (transaction[0] !== 0 || version > LAST - 10) continue
+    const member = transaction.subarray(1, 33)
+    const pause = version - (sent.get(hexOf(member)) ?? version)
+    if (pause > rarest.pause) rarest = { member, last: version, pause }
+    sent.set(hexOf(member), version)
+  }
+  expect(rarest.pause).toBeGreaterThan(24)
+  return rarest
+}
+
 const newestOf = (engine: StateWriter): LedgerState => createLedger(engine).at()
 
 /** Everything that can be asked of transactions, as texts. */
@@ -142,6 +164,18 @@ describe('transactions that are retained longer than the state', () => {
       const found = wholeTransactionAt(state, BigInt(version))
       expect(found !== undefined, `version ${version}`).toBe(version >= oldest)
     }
+  })
+
+  it('of a slice are known, although all earlier ones expire with the same commit', async () => {
+    const { member, last, pause } = rarestSender()
+    const only = { spec: { accounts: [member], tables: [], types: [] } }
+    const few = { keepTransactions: 'whole', retain: 4n, retainTransactions: 12n } as const
+    const engine = createMemoryEngine()
+    await ingest(engine, { ...few, only, to: BigInt(last - pause) })
+    expect(engine.at().get(RETAINED_KEY)).toBeDefined()
+    for (const to of [last - 1, last, last + 6]) await ingest(engine, { ...few, to: BigInt(to) })
+    const found = wholeTransactionAt(newestOf(engine), BigInt(last))
+    expect(found && hexOf(found.toBcs())).toBe(hexOf(restPage(chain, last, 1).subarray(1)))
   })
 
   it('leave with the state once they are no longer asked for, with all of their keys', async () => {

@@ -42,7 +42,7 @@ export interface TransactionKeeperOptions {
    * transaction, and it says itself where its transactions end. The keeper finds out by itself from records of a slice
    * among the writes.
    */
-  readonly isCopyOfSlice?: boolean | undefined
+  readonly isCopyOfSlice: boolean
   /** Whether transactions are kept longer than their states. */
   readonly areRetained: boolean
   /** Whether the store has transactions that are kept longer than their states. */
@@ -100,7 +100,7 @@ export class TransactionKeeper {
     this.#isWholeAbsenceNoticed = options.asked === undefined
     this.#isKept = options.isKept
     this.#isWhole = options.isWhole
-    this.#isCopyOfSlice = options.isCopyOfSlice === true
+    this.#isCopyOfSlice = options.isCopyOfSlice
     this.#hasRetained = options.hasRetained
     this.#timestampUsec = options.timestampUsec ?? 0n
     this.#place = options.areRetained ? 'own' : options.slice ? 'shared_with_values' : 'shared'

@@ -16,6 +16,8 @@ import {
 import { readTransactionInfo } from '@ledger-state/proof'
 import { readBcsList, readEvent } from '@ledger-state/proof/transactions'
 import { TRANSACTIONS_KEY, WHOLE_TRANSACTIONS_KEY } from '@ledger-state/records'
+import { sliceDigest } from '@ledger-state/slices'
+import { overriding } from '@ledger-state/testing/overriding'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createStoreBed, type StoreBed } from '../../testing/store-bed.ts'
 import type { IngestOptions } from './ingest-options.js'
@@ -66,9 +68,15 @@ function members() {
   return { asked, isKept }
 }
 
-/** A feed of the versions of a store from 0 to one of them. */
-function feedOf(engine: StateWriter, last = LAST): string {
-  const { block } = engine.blockAt(0n)
+/** A feed of the versions of a store up to one of them, from 0 or after a state. */
+function feedOf(engine: StateWriter, last = LAST, base?: bigint): string {
+  const { block } = engine.blockAt(base ?? 0n)
+  if (base !== undefined) {
+    const header = feedHeaderLine({ chainId: SYNTHETIC_CHAIN_ID, base: { version: base, block, complete: true } })
+    const state = stateToFeedLine([...engine.at(base).scan(new Uint8Array(0))])
+    const lines = Array.from(engine.versions(base + 1n, BigInt(last)), versionToFeedLine)
+    return `${[header, state, ...lines].join('\n')}\n`
+  }
   const begun = [...engine.at(0n).scan(new Uint8Array(0))].map(({ key, value }) => [key, value] as const)
   const versions = [{ version: 0n, block, writes: begun }, ...engine.versions(1n, BigInt(last))]
   const lines = [feedHeaderLine({ chainId: SYNTHETIC_CHAIN_ID }), ...versions.map(versionToFeedLine)]
@@ -326,14 +334,27 @@ describe('whole transactions', () => {
     writeFileSync(bed.at('feed'), feedOf(slice))
     const copy = createMemoryEngine()
     await ingest(copy, bed.at('feed'))
-    const ofCopy = createLedger(copy).at()
-    for (let version = 0; version <= LAST; version++) {
-      const found = wholeTransactionAt(ofCopy, BigInt(version))
-      const expected = isKept(version) ? expectedBcs(version) : undefined
-      expect(found ? Buffer.from(found.toBcs()).toString('hex') : undefined, `version ${version}`).toBe(expected)
+    const expectCopied = (engine: StateWriter, first: number) => {
+      const ofCopy = createLedger(engine).at()
+      for (let version = first; version <= LAST; version++) {
+        const found = wholeTransactionAt(ofCopy, BigInt(version))
+        const expected = isKept(version) ? expectedBcs(version) : undefined
+        expect(found ? Buffer.from(found.toBcs()).toString('hex') : undefined, `version ${version}`).toBe(expected)
+      }
+      const rowsOf = (one: StateWriter) => [...one.at().scan(Uint8Array.of(0xfe))].map(({ key, value }) => [key, value])
+      expect(rowsOf(engine)).toEqual(rowsOf(slice))
     }
-    const rowsOf = (engine: StateWriter) => [...engine.at().scan(Uint8Array.of(0xfe))]
-    expect(rowsOf(copy)).toEqual(rowsOf(slice))
+    expectCopied(copy, 0)
+    // A replica begins with a state of the slice, and is started again.
+    const replica = createMemoryEngine()
+    for (const last of [50, 63, LAST]) {
+      writeFileSync(bed.at('feed'), feedOf(slice, last, 40n))
+      const source = await openSource(bed.at('feed'), { thread: false })
+      const live = overriding(source, { slice: sliceDigest(only.spec) })
+      await ingestSource(replica, live, { onNotice: (text) => notices.push(text) })
+      await source.close()
+    }
+    expectCopied(replica, 41)
     expect(notices).toEqual([])
   })
 })

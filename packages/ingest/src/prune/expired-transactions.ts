@@ -19,7 +19,7 @@ const MOST_BLOCKS = 128
 export async function expiredTransactions(
   held: AsyncStateSnapshot,
   oldest: bigint,
-  areRetained = false,
+  areRetained: boolean,
 ): Promise<readonly Write[]> {
   const view = held.at()
   const record = (await view.load([RETAINED_KEY]))[0]?.value
