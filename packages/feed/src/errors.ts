@@ -386,6 +386,11 @@ export function nodeOnFork(url: string, version: bigint): FeedError {
   return new LedgerStateError('ledger_fork', message, { version })
 }
 
+export function headWentBack(url: string, version: bigint, before: bigint): FeedError {
+  const message = `${url}: the newest version is ${version}; it was ${before} before: the node has cut off the versions above`
+  return new LedgerStateError('ledger_fork', message, { version })
+}
+
 // Buckets
 
 export function notABucket(location: string): FeedError {

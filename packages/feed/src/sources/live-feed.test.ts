@@ -106,6 +106,16 @@ describe('a live feed that is followed', () => {
     expect(faults).toEqual([])
   })
 
+  it('is asked again after a head below the head before, as the versions above were cut off', async () => {
+    const head = (version: bigint) => headToFeedLine({ version, writesHash: undefined, mark: undefined })
+    const lines = [1n, 2n].map((version) => versionToFeedLine(recordOf(version)))
+    faults.push(
+      text(200, `${[feedHeaderLine({ chainId: CHAIN }), ...lines, head(2n), head(1n), head(5n)].join('\n')}\n`),
+    )
+    expect(await follow()).toEqual(ALL)
+    expect(notices).toEqual([expect.stringMatching(/: the newest version is 1; it was 2 before: .*; asking again in/)])
+  })
+
   it('is asked again when its Retry-After says so', async () => {
     faults.push((_, response) => response.writeHead(503, { 'retry-after': '1' }).end('busy'))
     expect(await follow()).toEqual(ALL)

@@ -15,7 +15,7 @@ import {
   sendRequest,
   textOfFailure,
 } from '@ledger-state/core/requests'
-import { atPlace, beforeFeed, invalidFeed, otherChain, requestRefused, sourceFailed } from '../errors.js'
+import { atPlace, beforeFeed, headWentBack, invalidFeed, otherChain, requestRefused, sourceFailed } from '../errors.js'
 import { readLines } from '../files/lines.js'
 import { FETCH_ENCODINGS } from '../requests/fetch-encodings.js'
 import { askingAgain, createBackoff } from '../requests/retrying-fetch.js'
@@ -148,13 +148,18 @@ export class LiveFeed implements LedgerSource {
     while (!ended.aborted) {
       try {
         let heads = 0
+        let newest = 0n
         for await (const row of this.#rows(ended)) {
           if (row.head === undefined) {
             heads = 0
             yield this.#toVersion(row)
             continue
           }
-          if (this.#isEnd(parseFeedHead(row.head))) yield END
+          const head = parseFeedHead(row.head)
+          // Versions of the same numbers may follow, which a new connection gets.
+          if (head.version < newest) throw headWentBack(this.#url, head.version, newest)
+          newest = head.version
+          if (this.#isEnd(head)) yield END
           if (++heads > QUICK_HEADS) await pauseFor(HEAD_PAUSE_MS, ended)
         }
         if (!ended.aborted) throw sourceFailed.feedEnded(this.#url)

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import type { StateEngineReader } from '@ledger-state/engine'
+import { branchOf, type StateEngineReader } from '@ledger-state/engine'
 import { feedHeaderLine, headToFeedLine } from '@ledger-state/feed'
 import { decodeCommitMark } from '@ledger-state/records'
 import type { RecentLines } from './recent-lines.js'
@@ -15,7 +15,8 @@ export interface FeedPiece {
 
 /**
  * Lines of a live feed: the header, the versions since `from`, then the head; after each commit its versions and the
- * head; and the head once a second. It ends with the signal.
+ * head; and the head once a second. It ends with the signal, and after a truncation: a replica that asks again from its
+ * next version gets the new ones, or is told that it has versions that were cut off.
  * @throws `version_pruned` if the pruner overtakes it
  */
 export async function* liveLines(
@@ -25,14 +26,18 @@ export async function* liveLines(
   signal: AbortSignal,
 ): AsyncGenerator<FeedPiece> {
   let next = from
+  const branch = branchOf(engine.ledger!)
+  const isCut = () => branchOf(engine.ledger!) !== branch
   const { hashSalt } = decodeCommitMark(engine.mark && Buffer.from(engine.mark))
   let text = `${feedHeaderLine({ chainId: Number(engine.ledger!.chainId), hashSalt })}\n`
   const commits = watchCommits(engine, signal)
   try {
     while (!signal.aborted) {
       const head = readHead(engine)
+      if (isCut()) return
       if (next <= head.version) {
         for (const piece of recent.linesOf(next, head.version)) {
+          if (isCut()) return
           yield { text: text + piece.text, isEnd: false }
           text = ''
         }
@@ -42,6 +47,9 @@ export async function* liveLines(
       text = ''
       await commits.next()
     }
+  } catch (error) {
+    // A truncation overtook the lines that were read.
+    if (!isCut()) throw error
   } finally {
     commits.close()
   }

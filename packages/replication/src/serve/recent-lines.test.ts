@@ -40,3 +40,20 @@ it('recent lines match the store, whatever version each replica has and whatever
     { numRuns: 50 },
   )
 })
+
+it('recent lines are not those of versions that were cut off', async () => {
+  const engine = createMemoryEngine()
+  await engine.commit(versions(0n, 30), { chainId: 1 })
+  const recent = new RecentLines(engine)
+  toText(recent.linesOf(1n, 29n))
+  await engine.truncateTo(9n)
+  expect(toText(recent.linesOf(8n, 9n))).toBe(toText(linesOf(engine, 8n, 9n)))
+  const others = versions(10n, 30).map((one) => ({
+    ...one,
+    writes: [[Buffer.from('other'), one.writes[0]![1]] as const],
+  }))
+  await engine.commit(others, { chainId: 1 })
+  for (const first of [8n, 10n, 20n]) {
+    expect(toText(recent.linesOf(first, 39n))).toBe(toText(linesOf(engine, first, 39n)))
+  }
+})

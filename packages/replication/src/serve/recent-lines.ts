@@ -1,4 +1,4 @@
-import type { StateEngineReader } from '@ledger-state/engine'
+import { branchOf, type StateEngineReader } from '@ledger-state/engine'
 import { versionToFeedLine } from '@ledger-state/feed'
 
 const PIECE_CHARACTERS = 65_536
@@ -22,13 +22,18 @@ export function* linesOf(engine: StateEngineReader, first: bigint, last: bigint)
   }
 }
 
-/** Keeps the lines of the newest versions, so that they are read once for all replicas that are up to date. */
+/**
+ * Keeps the lines of the newest versions, so that they are read once for all replicas that are up to date. After a
+ * truncation it forgets them.
+ */
 export class RecentLines {
   readonly #engine: StateEngineReader
   readonly #maxCharacters: number
   /** Consecutive stretches, up to the newest version that was asked for. */
   #stretches: Stretch[] = []
   #characters = 0
+  /** Branch of the ledger that the lines are of. */
+  #branch = 0
 
   /**
    * Makes an empty buffer of lines.
@@ -41,6 +46,8 @@ export class RecentLines {
 
   /** Iterates over the lines of the versions from `first` to `last`. @throws `version_pruned` */
   *linesOf(first: bigint, last: bigint): Generator<Stretch> {
+    const branch = branchOf(this.#engine.ledger!)
+    if (branch !== this.#branch) this.#forget(branch)
     const kept = this.#stretches
     const [oldest, newest] = [kept[0]?.first, kept.at(-1)?.last]
     const isNext = newest === undefined || first === newest + 1n
@@ -58,9 +65,16 @@ export class RecentLines {
     }
     if (next > last) return
     for (const stretch of linesOf(this.#engine, next, last)) {
-      this.#keep(stretch)
+      // A truncation may have come since, and another caller may have begun to keep its lines.
+      if (branch === this.#branch && branch === branchOf(this.#engine.ledger!)) this.#keep(stretch)
       yield stretch
     }
+  }
+
+  #forget(branch: number): void {
+    this.#branch = branch
+    this.#stretches = []
+    this.#characters = 0
   }
 
   #keep(stretch: Stretch): void {

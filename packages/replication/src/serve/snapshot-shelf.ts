@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolderNow } from '@ledger-state/core/files'
+import { branchOf } from '@ledger-state/engine'
 import { storeClosed } from '@ledger-state/engine/authoring'
 import type { LmdbEngineReader } from '@ledger-state/state-engine'
 import { describeFile, PIECE_BYTES, type Snapshot, type SnapshotFile } from '../snapshot-manifest.js'
@@ -16,16 +17,21 @@ interface Shelved {
   readonly snapshot: Snapshot
   readonly folder: string
   readonly takenAt: number
+  /** Branch of the ledger before the snapshot was taken. */
+  readonly branch: number
   usedAt: number
 }
 
-/** Keeps snapshots of a store on disk while replicas fetch them. They take up to twice the space of the store. */
+/**
+ * Keeps snapshots of a store on disk while replicas fetch them. They take up to twice the space of the store. After a
+ * truncation those from before it are gone.
+ */
 export class SnapshotShelf {
   readonly #engine: LmdbEngineReader
   readonly #root: string
   readonly #shelved = new Map<string, Shelved>()
-  readonly #sweep = setInterval(() => this.#removeUnused(), KEPT_MS / 10).unref()
-  #taking: Promise<Snapshot> | undefined
+  readonly #sweep = setInterval(() => this.#remove(isUnused), KEPT_MS / 10).unref()
+  #taking: Promise<Shelved> | undefined
   #isClosed = false
 
   /**
@@ -42,12 +48,13 @@ export class SnapshotShelf {
   /** Returns a fresh snapshot, which callers at the same time share. @throws `store_full` */
   async take(): Promise<Snapshot> {
     if (this.#isClosed) throw storeClosed()
-    const fresh = [...this.#shelved.values()].find(({ takenAt }) => Date.now() - takenAt < FRESH_MS)
+    const fresh = [...this.#shelved.values()].find((one) => this.#isCurrent(one) && Date.now() - one.takenAt < FRESH_MS)
     if (fresh) return fresh.snapshot
     this.#taking ??= this.#takeNew().finally(() => {
       this.#taking = undefined
     })
-    return await this.#taking
+    const taken = await this.#taking
+    return this.#isCurrent(taken) ? taken.snapshot : await this.take()
   }
 
   find(id: string): Snapshot | undefined {
@@ -71,12 +78,23 @@ export class SnapshotShelf {
 
   #use(id: string): Shelved | undefined {
     const shelved = this.#shelved.get(id)
-    if (shelved) shelved.usedAt = Date.now()
+    if (!shelved || !this.#isCurrent(shelved)) return undefined
+    shelved.usedAt = Date.now()
     return shelved
   }
 
-  async #takeNew(): Promise<Snapshot> {
-    this.#removeUnused()
+  /** Whether nothing was cut off since a snapshot was taken. */
+  #isCurrent({ branch }: Shelved): boolean {
+    return branch === this.#branch
+  }
+
+  get #branch(): number {
+    return branchOf(this.#engine.ledger!)
+  }
+
+  async #takeNew(): Promise<Shelved> {
+    this.#remove((one) => isUnused(one) || !this.#isCurrent(one))
+    const branch = this.#branch
     const id = randomUUID()
     const folder = join(this.#root, PREFIX + id)
     const files: SnapshotFile[] = []
@@ -91,17 +109,22 @@ export class SnapshotShelf {
       throw error
     }
     const snapshot = { id, pieceBytes: PIECE_BYTES, files }
-    this.#shelved.set(id, { snapshot, folder, takenAt: Date.now(), usedAt: Date.now() })
-    return snapshot
+    const shelved = { snapshot, folder, branch, takenAt: Date.now(), usedAt: Date.now() }
+    this.#shelved.set(id, shelved)
+    return shelved
   }
 
-  #removeUnused(): void {
-    for (const [id, { folder, usedAt }] of this.#shelved) {
-      if (Date.now() - usedAt < KEPT_MS) continue
+  #remove(isGone: (shelved: Shelved) => boolean): void {
+    for (const [id, shelved] of this.#shelved) {
+      if (!isGone(shelved)) continue
       this.#shelved.delete(id)
-      removeFolder(folder)
+      removeFolder(shelved.folder)
     }
   }
+}
+
+function isUnused({ usedAt }: Shelved): boolean {
+  return Date.now() - usedAt >= KEPT_MS
 }
 
 function removeFolder(path: string): void {

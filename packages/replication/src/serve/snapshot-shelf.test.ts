@@ -1,0 +1,35 @@
+import { Buffer } from 'node:buffer'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { openStateEngine } from '@ledger-state/state-engine'
+import { expect, it } from 'vitest'
+import { SnapshotShelf } from './snapshot-shelf.js'
+
+it('a snapshot from before a truncation is not given any more', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'shelf-'))
+  const engine = openStateEngine({ path: join(folder, 'store'), durability: 'none' })
+  const shelf = new SnapshotShelf(engine, join(folder, 'snapshots'))
+  try {
+    const versions = Array.from({ length: 10 }, (_, at) => {
+      const version = BigInt(at)
+      const block = { height: version, epoch: 0n, timestampUsec: version }
+      return { version, block, writes: [[Buffer.from('k'), Buffer.from(`${at}`)] as const] }
+    })
+    await engine.commit(versions, { chainId: 1 })
+    const before = await shelf.take()
+    expect((await shelf.take()).id).toBe(before.id)
+    const file = shelf.fileOf(before.id, before.files[0]!.name)!
+    await engine.truncateTo(4n)
+    expect(shelf.find(before.id)).toBeUndefined()
+    expect(shelf.fileOf(before.id, before.files[0]!.name)).toBeUndefined()
+    const after = await shelf.take()
+    expect(after.id).not.toBe(before.id)
+    expect(existsSync(dirname(file))).toBe(false)
+    expect((await shelf.take()).id).toBe(after.id)
+  } finally {
+    await shelf.close()
+    await engine.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
