@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import * as lmdb from 'lmdb'
 import { storeFailedErrors } from '../errors.js'
 import { beginRead } from './begin-read.js'
-import type { LmdbEnvironment, ReadTransaction, Table } from './table.js'
+import type { LmdbEnvironment, ReadTransaction } from './table.js'
 
 // A defect of lmdb 3.5.6: a process that opens a data file, even for reading, sets the number of the last transaction
 // in the lock file to the number it read from the meta pages a moment before (`mdb_env_open2`). If a commit was made in
@@ -24,28 +24,28 @@ export function expectNewestState(root: LmdbEnvironment): void {
   if (ours !== newest + 1) throw new StaleTransaction(`transaction ${ours} after transaction ${newest}`)
 }
 
-/** Exported by lmdb-js 3.5.6 and not declared: the lower half of the number of the state that the last read saw. */
+/**
+ * Exported by lmdb-js 3.5.6 and not declared: the lower half of the number of the transaction that wrote the page that the
+ * last read found its key in.
+ */
 const { getLastTxnId } = lmdb as unknown as { getLastTxnId(): number }
 
 const MOST_REPAIRS = 3
 
-/** A table, and a key that it has in every state. */
-interface KnownKey {
-  readonly table: Table<Uint8Array>
-  readonly key: Uint8Array
-}
+/** Name of a table as lmdb-js writes it: a key of the database that has the roots of all tables, in one page. */
+const NAME_OF_TABLE = Buffer.from('meta\0')
 
 /**
  * Returns false if a read transaction sees the newest state. Otherwise the next one sees a newer state.
  * @throws `store_failed` if this process cannot correct the lock file: then the next transaction of the writer does it
  */
-export function showNewer(root: LmdbEnvironment, known: KnownKey, transaction: ReadTransaction): boolean {
-  if (seesNewest(root, known, transaction)) return false
+export function showNewer(root: LmdbEnvironment, transaction: ReadTransaction): boolean {
+  if (seesNewest(root, transaction)) return false
   for (let repairs = 0; ; repairs++) {
     root.resetReadTxn()
     const next = beginRead(root)
     try {
-      if (seesNewest(root, known, next)) return true
+      if (seesNewest(root, next)) return true
     } finally {
       next.done()
     }
@@ -62,21 +62,24 @@ export function showNewer(root: LmdbEnvironment, known: KnownKey, transaction: R
  * Makes the next read of this turn see the newest state, which a transaction of this process may have just made.
  * @throws `store_failed` as `showNewer`
  */
-export function seeNewest(root: LmdbEnvironment, known: KnownKey): void {
+export function seeNewest(root: LmdbEnvironment): void {
   root.resetReadTxn()
   const transaction = beginRead(root)
   try {
-    showNewer(root, known, transaction)
+    showNewer(root, transaction)
   } finally {
     transaction.done()
   }
   root.resetReadTxn()
 }
 
-/** Whether a read transaction sees the newest state, as of the meta pages. */
-function seesNewest({ env }: LmdbEnvironment, { table, key }: KnownKey, transaction: ReadTransaction): boolean {
-  table.getBinary(key, { transaction })
-  return getLastTxnId() === env.info().lastTxnId % 2 ** 32
+/**
+ * Whether a read transaction sees the newest state, as of the meta pages. Each commit writes the page with the roots of
+ * the tables.
+ */
+function seesNewest(root: LmdbEnvironment, transaction: ReadTransaction): boolean {
+  root.getBinary(NAME_OF_TABLE, { transaction })
+  return getLastTxnId() === root.env.info().lastTxnId % 2 ** 32
 }
 
 /** Corrects the lock file. Call it outside of a transaction. */

@@ -139,8 +139,7 @@ export function openLmdbStore({
       const recorder = new ChangeRecorder()
       recorder.watch('meta', tables.meta)
       recorder.watch('segments', tables.segments)
-      const known = { table: tables.meta, key: LAYOUT_KEY }
-      const showNewerThan = (transaction: ReadTransaction) => showNewer(tables.root, known, transaction)
+      const showNewerThan = (transaction: ReadTransaction) => showNewer(tables.root, transaction)
       const expectInPlace = createPlaceCheck(file)
       return {
         ...tables,
@@ -154,7 +153,7 @@ export function openLmdbStore({
         mapBytes,
         expectInPlace,
         showNewer: showNewerThan,
-        seeNewest: () => seeNewest(tables.root, known),
+        seeNewest: () => seeNewest(tables.root),
       }
     } catch (error) {
       void root.close()

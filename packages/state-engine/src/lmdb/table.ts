@@ -64,6 +64,8 @@ export interface LmdbEnvironment {
   resetReadTxn(): void
   /** Number of the current write transaction. */
   getWriteTxnId(): number
+  /** Reads from the database that has the roots of all tables, by their names. */
+  getBinary(name: Uint8Array, options?: ReadOptions): Buffer | undefined
   readonly env: {
     readonly path: string
     /** Facts about the environment. `lastTxnId` is the number of the newest commit, as of the meta pages. */
