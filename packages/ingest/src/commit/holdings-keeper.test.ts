@@ -178,7 +178,9 @@ describe('the index of holdings', () => {
         }
       },
       async commit(...given) {
-        expect(loaded.toSorted()).toEqual([...new Set(loaded)].toSorted())
+        // Records of the store are read by each part of an ingest that begins, too.
+        const keys = loaded.filter((key) => !key.startsWith('0xfe0'))
+        expect(keys.toSorted()).toEqual([...new Set(keys)].toSorted())
         loaded = []
         await inner.commit(...given)
       },
