@@ -92,6 +92,9 @@ export const invalidArgument = declareErrors('invalid_argument', {
     `the credentials in ${path} (GOOGLE_APPLICATION_CREDENTIALS) cannot be used: ${why}`,
 })
 
+/** Errors about one backup, which another one of the ledger need not have, nor the same one later. */
+export const BACKUP_FAULTS = ['invalid_backup', 'source_failed', 'untrusted', 'verification_failed'] as const
+
 export const verificationFailed = declareErrors('verification_failed', {
   otherWaypoint: (path: string, found: string | undefined, expected: string) =>
     `${path} has the waypoint ${found ?? '(not computed)'}, not ${expected}`,

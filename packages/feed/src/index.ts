@@ -1,4 +1,4 @@
-export { type FeedErrorCode, signedLedgerDiffers } from './errors.js'
+export { BACKUP_FAULTS, type FeedErrorCode, signedLedgerDiffers } from './errors.js'
 export { type JsonLimits, tryBoundedJson } from './files/bounded-json.js'
 export { KNOWN_NETWORKS, type Network, parseNetwork } from './networks/network.js'
 export { FETCH_ENCODINGS } from './requests/fetch-encodings.js'

@@ -88,6 +88,7 @@ export {
   nonceKey,
   ownerOfChangedStores,
   RETAINED_KEY,
+  RUN_VERSIONS,
   retainedBlockKey,
   retainedIndexPrefix,
   SLICE_ACCOUNT_PREFIX,

@@ -382,7 +382,7 @@ const TRANSACTION_BLOCK_KEYS: readonly Uint8Array[] = Array.from({ length: TRANS
 )
 
 /** Number of versions of a run: a block of transactions lies within one run. */
-const RUN_VERSIONS = 128n
+export const RUN_VERSIONS = 128n
 
 /**
  * Key of the blocks of the run of a version. The newest of them at the version has its transaction, if that block

@@ -2,6 +2,7 @@ import { ByteReader } from '@ledger-state/core'
 import { MAX_VALUE_LENGTH } from '@ledger-state/engine'
 import { HASH_LENGTH } from '@ledger-state/proof'
 import { inflate } from '#inflate'
+import { RUN_VERSIONS } from './own-keys.js'
 import { TRANSACTION_DICTIONARY } from './transaction-dictionary.js'
 import { readVarint } from './varint.js'
 
@@ -46,8 +47,6 @@ export interface TransactionBlock {
 export const FORMS = { withoutValues: 1, withValues: 2 } as const
 const FRONTIER_COUNT_LENGTH = 8
 
-/** Most versions of a block, and the number of versions of a run. A block lies within one run. */
-export const RUN_VERSIONS = 128
 /** Inflated bytes from which a block takes no further transaction. */
 export const FULL_BLOCK_BYTES = 65_536
 /** Most inflated bytes of a block. A longer transaction is not kept. */
@@ -103,7 +102,7 @@ function readHead(reader: ByteReader) {
     throw reader.fault(`unknown form ${form} of a block of transactions`, 0)
   const count = reader.readUleb128()
   const frontier = reader.readByteString()
-  if (count === 0 || count > RUN_VERSIONS || frontier.length < FRONTIER_COUNT_LENGTH) {
+  if (count === 0 || count > Number(RUN_VERSIONS) || frontier.length < FRONTIER_COUNT_LENGTH) {
     throw reader.fault('a block of transactions with a wrong head', 0)
   }
   // The frontier counts the first version as its last leaf.

@@ -10,6 +10,7 @@ import {
   eventStreamKey,
   eventTypeKey,
   nonceKey,
+  RUN_VERSIONS,
   retainedBlockKey,
   retainedIndexKey,
   sequenceNumberKey,
@@ -18,14 +19,13 @@ import {
   transactionHashMark,
 } from './own-keys.js'
 import { readSent } from './sent-transaction.js'
-import { FULL_BLOCK_BYTES, type OwnFacts, RUN_VERSIONS, type StoredTransaction } from './transaction-block.js'
+import { FULL_BLOCK_BYTES, type OwnFacts, type StoredTransaction } from './transaction-block.js'
 import { TransactionBlockWriter } from './transaction-block-writer.js'
 import type { WholeTransaction } from './whole-transaction.js'
 
 const ACCESS_PATH = 0
 const TABLE_ITEM = 1
 const ADDRESS_END = STATE_KEY_ADDRESS_AT + 32
-const RUN = BigInt(RUN_VERSIONS)
 const NO_FACTS: OwnFacts = { timestampUsec: 0n }
 
 interface GroupedKey {
@@ -60,7 +60,7 @@ export class TransactionGroup {
 
   /** Whether a version can join the group. */
   hasRoomFor(version: bigint, { transaction, events, writeSet }: WholeTransaction): boolean {
-    if (version !== this.firstVersion + BigInt(this.#block.count) || version % RUN === 0n) return false
+    if (version !== this.firstVersion + BigInt(this.#block.count) || version % RUN_VERSIONS === 0n) return false
     const values = this.#place === 'shared' ? 0 : writeSet.length
     return this.#block.byteLength + transaction.length + events.length + values <= FULL_BLOCK_BYTES
   }

@@ -2,7 +2,7 @@
 import { getPriority, setPriority } from 'node:os'
 import { isLedgerStateError } from '@ledger-state/core'
 import type { AsyncStateWriter, StateWriter } from '@ledger-state/engine'
-import { type LedgerSource, openSource } from '@ledger-state/feed'
+import { BACKUP_FAULTS, type LedgerSource, openSource } from '@ledger-state/feed'
 import {
   followSource,
   type IngestOptions,
@@ -186,14 +186,9 @@ async function followNetwork(
 }
 
 /**
- * Errors about what a backup has now. Strangers keep it, and may change it any time, so none of them ends the following
- * of a node. Another ledger or another chain does.
- */
-const OF_BACKUP = ['invalid_backup', 'source_failed', 'spill_failed', 'untrusted', 'verification_failed'] as const
-
-/**
  * Ingests a backup that is being opened. If it cannot be read now, or is not sound, it is tried again later, unless the
- * store is empty without it.
+ * store is empty without it: strangers keep it, and may change it any time. Another ledger or another chain ends the
+ * following of a node.
  */
 async function ingestBackup(
   engine: StateWriter | AsyncStateWriter,
@@ -216,7 +211,8 @@ async function ingestBackup(
     if (how.signal?.aborted) return
     // The window may be one that the backup no longer has.
     const isPassing =
-      isLedgerStateError(error, ...OF_BACKUP) || (!isOpen && isLedgerStateError(error, 'invalid_argument'))
+      isLedgerStateError(error, 'spill_failed', ...BACKUP_FAULTS) ||
+      (!isOpen && isLedgerStateError(error, 'invalid_argument'))
     if (isFirst || !isPassing) throw error
     log.warn(`the backup of the network cannot be used; trying again later: ${error.message}`)
   }

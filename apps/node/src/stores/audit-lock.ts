@@ -1,7 +1,6 @@
 import { join } from 'node:path'
-import { makeFolderNow } from '@ledger-state/core/files'
+import { lockFile, makeFolderNow } from '@ledger-state/core/files'
 import { auditRunning } from '../errors.js'
-import { lockFile } from './file-lock.js'
 
 /**
  * Takes the lock of the folder of an audit. Returns a function that releases it.
@@ -9,5 +8,6 @@ import { lockFile } from './file-lock.js'
  */
 export function lockAudit(folder: string): () => void {
   makeFolderNow(folder)
-  return lockFile(join(folder, 'audit.lock'), (cause) => auditRunning(folder, cause))
+  // The program needs a Node.js that has locks.
+  return lockFile(join(folder, 'audit.lock'), (cause) => auditRunning(folder, cause))!
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { Buffer } from 'node:buffer'
 import type { KeyedEntry, VersionWrites } from '@ledger-state/core'
+import { keyAfter } from '@ledger-state/core/bytes'
 import { engineToAsync } from '../engine-to-async.js'
 import type { AsyncSnapshot, AsyncStateView, AsyncStateWriter, WriteSearch } from '../ports/async-engine-ports.js'
 import type { EngineView, StateWriter } from '../ports/engine-ports.js'
@@ -175,7 +176,7 @@ async function* entriesOf(view: AsyncStateView, prefix: Uint8Array, options?: Sc
     left -= page.entries.length
     const last = page.entries.at(-1)?.key
     const from = start ?? (page.next && prefix)
-    start = page.next ?? (page.entries.length === limit && last ? Uint8Array.of(...last, 0) : undefined)
+    start = page.next ?? (page.entries.length === limit && last ? keyAfter(last) : undefined)
     expectProgress(!from || !start || Buffer.compare(start, from) > 0)
   } while (start !== undefined && left > 0)
 }

@@ -1,15 +1,12 @@
 import { isLedgerStateError } from '@ledger-state/core'
-import { backupNotOpened, invalidArgument } from '../errors.js'
+import { BACKUP_FAULTS, backupNotOpened, invalidArgument } from '../errors.js'
 import { KNOWN_NETWORKS, type Network } from '../networks/network.js'
 import { openSource } from './open-source.js'
 import type { LedgerSource, SourceOptions } from './source.js'
 
-/** Errors about a backup that another one of the network need not have. */
-const OF_BACKUP = ['invalid_argument', 'invalid_backup', 'source_failed', 'untrusted', 'verification_failed'] as const
-
 /**
- * Opens the first backup of a network that answers and is sound, as far as opening it shows. Backups of known networks are public: requests to them carry no
- * account.
+ * Opens the first backup of a network that answers and is sound, as far as opening it shows. Backups of known networks
+ * are public: requests to them carry no account.
  * @throws `invalid_argument` if the network names no backup; the error of the first backup, and no notice, if none can
  *   be opened
  * @example
@@ -32,7 +29,7 @@ export async function openNetwork(network: Network, options: SourceOptions = {})
       for (const text of notices) options.onNotice?.(text)
       return source
     } catch (error) {
-      if (!isLedgerStateError(error, ...OF_BACKUP) || options.signal?.aborted) throw error
+      if (!isLedgerStateError(error, 'invalid_argument', ...BACKUP_FAULTS) || options.signal?.aborted) throw error
       notices.push(backupNotOpened(location, error.message))
       failure ??= error
     }

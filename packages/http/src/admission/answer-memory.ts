@@ -47,11 +47,7 @@ export class AnswerMemory {
 
   /** Frees all bodies but the one that has these bytes. */
   freeOthers(bytes: Uint8Array): void {
-    const others = this.#bodies.filter((body) => body.bytes.buffer !== bytes.buffer)
-    for (const body of others) {
-      this.#bodies.splice(this.#bodies.indexOf(body), 1)
-      body.free()
-    }
+    for (const body of this.#bodies) if (body.bytes.buffer !== bytes.buffer) body.free()
   }
 
   /** Frees the bodies, unless another thread reads them. The socket must have sent the bytes that it got of them. */

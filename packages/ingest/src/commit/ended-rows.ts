@@ -1,4 +1,5 @@
 import type { Write } from '@ledger-state/core'
+import { keyAfter } from '@ledger-state/core/bytes'
 import type { AsyncStateSnapshot, ScanPage } from '@ledger-state/engine'
 import { endedIn, KEY_FAMILIES } from '@ledger-state/records'
 
@@ -63,5 +64,5 @@ export class EndedRows {
 /** The rows at a place, and where the next ones begin; undefined at the end of the family. */
 async function scanRows(held: AsyncStateSnapshot, { family, start }: Place, limit: number): Promise<ScanPage> {
   const { entries, next } = await held.at().scan(FAMILIES[family]!, { start, limit })
-  return { entries, next: entries.length === limit ? Uint8Array.of(...entries.at(-1)!.key, 0) : next }
+  return { entries, next: entries.length === limit ? keyAfter(entries.at(-1)!.key) : next }
 }

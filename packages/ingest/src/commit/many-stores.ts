@@ -1,5 +1,5 @@
 import { ADDRESS_LENGTH, type Write } from '@ledger-state/core'
-import { compareBytes } from '@ledger-state/core/bytes'
+import { compareBytes, keyAfter } from '@ledger-state/core/bytes'
 import type { AsyncStateSnapshot } from '@ledger-state/engine'
 import {
   CHANGED_STORES_PREFIX,
@@ -225,7 +225,7 @@ async function readListed(held: AsyncStateSnapshot): Promise<Map<string, ListedO
         hasEarlier: false,
       })
     }
-    start = entries.length === ROWS_OF_SCAN ? Uint8Array.of(...entries.at(-1)!.key, 0) : next
+    start = entries.length === ROWS_OF_SCAN ? keyAfter(entries.at(-1)!.key) : next
   } while (start)
   return listed
 }

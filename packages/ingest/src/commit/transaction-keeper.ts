@@ -9,6 +9,7 @@ import {
   isTransactionKey,
   isWholeTransactionKey,
   RETAINED_KEY,
+  RUN_VERSIONS,
   readSent,
   TRANSACTIONS_KEY,
   transactionKey,
@@ -20,8 +21,6 @@ import type { KeptParts } from './ingest-options.js'
 
 const NOTHING: readonly Write[] = []
 const KEPT = new Uint8Array(0)
-/** Number of versions of a run: a block of transactions lies within one run. */
-const RUN_VERSIONS = 128n
 /** Bytes of remembered names of functions: a few hundred, as users of a network call in some minutes. */
 const FUNCTIONS_BYTES = 256 * 1024
 

@@ -6,7 +6,7 @@ import {
   type LedgerStateError,
   parseAddress,
 } from '@ledger-state/core'
-import { compareBytes } from '@ledger-state/core/bytes'
+import { compareBytes, keyAfter } from '@ledger-state/core/bytes'
 import { type ScanOptions, type StateView, scanFrom } from '@ledger-state/engine'
 import { type GroupMember, readResourceGroup } from '@ledger-state/move-module'
 import { pairedMetadataAddress, primaryStoreAddress } from '@ledger-state/proof'
@@ -98,7 +98,7 @@ export function listAccountChanges(
     let changed = 0
     for (const place of places) {
       if (scanned >= MOST_SCANNED_KEYS || (limit !== undefined && changed >= limit) || (changed > 0 && isFull?.())) {
-        cursor = place.cursor
+        cursor = place.cursor()
         return
       }
       scanned++
@@ -119,14 +119,14 @@ export function listAccountChanges(
   }
 }
 
-/** A place in the order of changes: a key of the account, or a primary store. A page that begins at it has the cursor. */
+/** A place in the order of changes: a key of the account, or a primary store. */
 type Place =
-  | { readonly cursor: Uint8Array; readonly store: ChangedStore }
-  | { readonly cursor: Uint8Array; readonly store: undefined; readonly pair: KeyAtTwoVersions }
+  | { readonly cursor: () => Uint8Array; readonly store: ChangedStore }
+  | { readonly cursor: () => Uint8Array; readonly store: undefined; readonly pair: KeyAtTwoVersions }
 
 /**
- * All places since a cursor. Cursors are state keys: that of a primary store that comes first is the key of its group;
- * that of a coin's primary store is the key of a group of the type of the coin store, which does not exist.
+ * All places since a cursor. The cursor of a place is a state key: of a primary store that comes first, the key of its
+ * group; of the primary store of a coin, the key of a group with the type of the coin store, which does not exist.
  */
 function* placesOf(
   owner: Uint8Array,
@@ -134,26 +134,33 @@ function* placesOf(
   start: Uint8Array | undefined,
   scan: (range: readonly [prefix: Uint8Array, options: ScanOptions]) => Iterable<KeyAtTwoVersions>,
 ): Generator<Place> {
-  const storeOf = (asset: Uint8Array): ChangedStore => ({ address: primaryStoreAddress(owner, asset), asset })
-  const first = new Map([NATIVE_METADATA, ...assets].map((asset) => [bytesToHex(asset), storeOf(asset)]))
-  const pairedStoreOf = (coin: StructTag | undefined): ChangedStore | undefined => {
-    const paired = coin && pairedMetadataAddress(coin)
-    return paired && !first.has(bytesToHex(paired)) ? storeOf(paired) : undefined
+  const prefix = accountKeyPrefix(owner)
+  const first = new Map([NATIVE_METADATA, ...assets].map((asset) => [bytesToHex(asset), asset]))
+  const placeOf = (asset: Uint8Array, cursor?: () => Uint8Array): Place => {
+    const store = { address: primaryStoreAddress(owner, asset), asset }
+    return { cursor: cursor ?? (() => groupOf(store)), store }
   }
-  const leading = [...first.values()].map((store) => ({ cursor: groupOf(store), store }))
-  const begin = start ? leading.findIndex(({ cursor }) => compareBytes(cursor, start) === 0) : 0
-  if (begin >= 0) yield* leading.slice(begin)
-  let next = begin >= 0 ? undefined : start
-  const coinStore = next && coinStoreOfCursor(next)
-  if (next && coinStore) {
-    const store = pairedStoreOf(coinOf(coinStore))
-    if (store) yield { cursor: next, store }
-    next = Uint8Array.of(...coinStore, 0)
+  function* paired({ coin, tag }: CoinStoreKey): Generator<Place> {
+    const asset = pairedMetadataAddress(coin)
+    if (!first.has(bytesToHex(asset))) yield placeOf(asset, () => resourceGroupKey(owner, tag))
   }
-  for (const pair of scan([accountKeyPrefix(owner), { start: next }])) {
-    yield { cursor: pair.key, store: undefined, pair }
-    const store = pairedStoreOf(coinOf(pair.key))
-    if (store) yield { cursor: cursorAfterCoinStore(pair.key), store }
+  let next = start
+  if (!start || !startsWith(start, prefix)) {
+    const leading = [...first.values()].map((asset) => placeOf(asset))
+    const begin = start ? leading.findIndex(({ cursor }) => compareBytes(cursor(), start) === 0) : 0
+    if (begin < 0) return
+    yield* leading.slice(begin)
+    next = undefined
+  }
+  const passed = next && coinStoreOfCursor(next)
+  if (passed) {
+    yield* paired(passed)
+    next = keyAfter(resourceKey(owner, passed.tag))
+  }
+  for (const pair of scan([prefix, { start: next }])) {
+    yield { cursor: () => pair.key, store: undefined, pair }
+    const coinStore = coinStoreOf(pair.key)
+    if (coinStore) yield* paired(coinStore)
   }
 }
 
@@ -161,18 +168,10 @@ function groupOf({ address }: ChangedStore): Uint8Array {
   return resourceGroupKey(address, OBJECT_GROUP)
 }
 
-function cursorAfterCoinStore(key: Uint8Array): Uint8Array {
-  const decoded = decodeStateKey(key)
-  if (decoded.kind !== 'resource') throw new Error(`${decoded.kind} is not a coin store`)
-  return resourceGroupKey(decoded.address, decoded.tag)
-}
-
-/** The key of the coin store of a cursor that `cursorAfterCoinStore` made; undefined for other cursors. */
-function coinStoreOfCursor(cursor: Uint8Array): Uint8Array | undefined {
+/** The coin store whose primary store has the cursor; undefined if it is a cursor of another place. */
+function coinStoreOfCursor(cursor: Uint8Array): CoinStoreKey | undefined {
   const decoded = decodeStateKey(cursor)
-  if (decoded.kind !== 'resourceGroup') return undefined
-  const key = resourceKey(decoded.address, decoded.tag)
-  return coinOf(key) ? key : undefined
+  return decoded.kind === 'resourceGroup' ? coinStoreOf(resourceKey(decoded.address, decoded.tag)) : undefined
 }
 
 interface KeyAtTwoVersions {
@@ -188,13 +187,20 @@ function keyAtTwoVersions(before: StateView, after: StateView, key: Uint8Array):
   return { key, before: from && { ...from, key }, after: to && { ...to, key } }
 }
 
-/** The coin of a coin store's key; undefined for other keys. The first bytes decide it for most keys. */
-function coinOf(key: Uint8Array): StructTag | undefined {
+/** Type of a coin store, and its coin. */
+interface CoinStoreKey {
+  readonly tag: StructTag
+  readonly coin: StructTag
+}
+
+/** Reads the key of a coin store; undefined for other keys. The first bytes decide it for most keys. */
+function coinStoreOf(key: Uint8Array): CoinStoreKey | undefined {
   if (!startsWith(pathOf(key), COIN_STORE_PATH)) return undefined
   const decoded = decodeStateKey(key)
   if (decoded.kind !== 'resource') return undefined
-  const [coin, ...others] = decoded.tag.typeArguments
-  return coin?.kind === 'struct' && others.length === 0 ? coin : undefined
+  const { tag } = decoded
+  const [coin, ...others] = tag.typeArguments
+  return coin?.kind === 'struct' && others.length === 0 ? { tag, coin } : undefined
 }
 
 /** The part of a key after the address and the length of the path, a ULEB128. */

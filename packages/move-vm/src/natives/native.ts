@@ -63,8 +63,10 @@ export interface NativeContext {
 
   /** The tag of a type, which must have no open type parameters. */
   typeTag(type: Type): TypeTag
-  /** The BCS of a value; undefined if it cannot be serialised (too deep, or with a function
-   * value that cannot be stored). The work is charged. */
+  /**
+   * The BCS of a value; undefined if it cannot be serialised: it is too deep, or has a function value that cannot be
+   * stored. The work is charged.
+   */
   serialize(type: Type, value: Value): Uint8Array | undefined
   /** Decodes all bytes strictly; undefined if they are not a value of the type. The work is charged. */
   deserialize(type: Type, bytes: Uint8Array): Value | undefined

@@ -76,7 +76,10 @@ export class KeyOrder {
     while (this.#runs.length > 1) yield* this.#mergeLast()
   }
 
-  /** Merges the last two runs. If they are not the last two any more after a step, others have done so, and nothing changes. */
+  /**
+   * Merges the last two runs. If they are not the last two any more after a step, others have merged them, and nothing
+   * changes.
+   */
   *#mergeLast(): Generator<void> {
     const [left, right] = this.#runs.slice(-2) as [Int32Array, Int32Array]
     const depth = this.#commonBytes(left, right)

@@ -220,20 +220,17 @@ class LiveStream {
    * The end of a stream whose next version is pruned, or reads outside of the slice that the store keeps. Otherwise the
    * stream reads on: another version was pruned.
    */
-  #pruned(why: LedgerStateError): string | undefined {
-    const state = this.#host.ledger.at()
+  #pruned(outside: LedgerStateError): string | undefined {
+    let why = outside
     try {
-      moveToLedger(this.#position, state.ledger)
-      if (state.source.sliced === undefined) return undefined
-      return this.#end(this.#prunedEvent(why))
+      const { ledger, source } = this.#host.ledger.at()
+      moveToLedger(this.#position, ledger)
+      if (source.sliced === undefined) return undefined
     } catch (error) {
       if (!isLedgerStateError(error, 'version_pruned')) return undefined
-      return this.#end(this.#prunedEvent(error))
+      why = error
     }
-  }
-
-  #prunedEvent(why: LedgerStateError): string {
-    return `event: pruned\n${this.#id()}\ndata: ${errorToJson(why)}\n\n`
+    return this.#end(`event: pruned\n${this.#id()}\ndata: ${errorToJson(why)}\n\n`)
   }
 
   #end(text: string | undefined): string | undefined {

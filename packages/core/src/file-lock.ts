@@ -1,0 +1,56 @@
+import { closeSync, openSync, statSync } from 'node:fs'
+
+// Node has no file lock, so a lock is SQLite's exclusive lock on an empty file. The kernel releases it however the process
+// ends, and it holds between containers that share the folder, whose process ids are unrelated.
+
+/** First Node.js whose `node:sqlite` needs no flag. */
+export const FIRST_NODE_WITH_LOCKS = '22.13'
+
+/**
+ * Takes the lock that a file is, in a folder that exists. Returns a function that releases it; the file stays. Returns
+ * undefined if this Node.js is older than `FIRST_NODE_WITH_LOCKS`.
+ * @param toError error for a lock that is held, by another process or by this one
+ * @throws the error; errors of the system
+ */
+export function lockFile(path: string, toError: (cause: unknown) => Error): (() => void) | undefined {
+  const sqlite = loadSqlite()
+  if (!sqlite) return undefined
+  createIfMissing(path)
+  const lock = new sqlite.DatabaseSync(path, { timeout: 0 })
+  try {
+    // A journal on disk would need room, and SQLite does not say that there is none.
+    lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
+  } catch (cause) {
+    lock.close()
+    throw /locked/.test(String(cause)) ? toError(cause) : cause
+  }
+  return () => lock.close()
+}
+
+/** Creates the file, because SQLite does not say whether it may not or the disk is full. */
+function createIfMissing(file: string): void {
+  // To close a file that is there would drop a lock of this process.
+  if (statSync(file, { throwIfNoEntry: false })) return
+  try {
+    closeSync(openSync(file, 'wx'))
+  } catch (error) {
+    // Another process has just created it.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+}
+
+/**
+ * Loads SQLite without the warning of Node.js 22 that it is experimental: we use nothing of SQLite but its file lock.
+ */
+function loadSqlite(): typeof import('node:sqlite') | undefined {
+  const { emitWarning } = process
+  process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {
+    if (!String(warning).startsWith('SQLite is an experimental'))
+      Reflect.apply(emitWarning, process, [warning, ...rest])
+  }
+  try {
+    return process.getBuiltinModule?.('node:sqlite')
+  } finally {
+    process.emitWarning = emitWarning
+  }
+}
