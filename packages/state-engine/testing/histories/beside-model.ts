@@ -39,9 +39,7 @@ export async function runBesideModel({ count, seed, values = [] }: BesideModelOp
         },
         openReader: () => openStateEngineReader({ path }),
         copyStore() {
-          const copy = newPath()
-          cpSync(path, copy, { recursive: true })
-          path = copy
+          path = copyLiveFolder(path, newPath)
         },
         setFailpointHandler(next) {
           atFailpoint = next
@@ -55,4 +53,17 @@ export async function runBesideModel({ count, seed, values = [] }: BesideModelOp
     count,
     seed,
   })
+}
+
+/** Copies a folder in which threads still work. It begins again if one of them has removed a file meanwhile. */
+function copyLiveFolder(path: string, newPath: () => string): string {
+  for (;;) {
+    const copy = newPath()
+    try {
+      cpSync(path, copy, { recursive: true })
+      return copy
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    }
+  }
 }
