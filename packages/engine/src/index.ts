@@ -56,6 +56,7 @@ export {
   type StoreBase,
   type Truncation,
 } from './ports/state-port.js'
+export { type EntryVisitor, type ParallelView, readEach } from './read-each.js'
 export { scanFrom } from './scan-from.js'
 export { isSkipped, type ScanStep, type SkippedKeys, type SteppingView, scanInSteps } from './scan-in-steps.js'
 export { expectNotTruncated } from './validation/truncations.js'

@@ -28,10 +28,18 @@ export {
   type PathValue,
   type PathWork,
 } from './state-root/block-paths.js'
-export { type Cut, type CutFile, type CutPlace, CutWriter, openCutFile, type StoredCut } from './state-root/cut-file.js'
+export {
+  type Cut,
+  type CutFile,
+  type CutPlace,
+  CutWriter,
+  MOST_CUT_DEPTH,
+  openCutFile,
+  type StoredCut,
+} from './state-root/cut-file.js'
 export type { EntryPages } from './state-root/hash-pages.js'
 export { type KeyLists, type KeysFile, openKeysFile } from './state-root/keys-file.js'
-export { type LeavesFile, MOST_PART_DEPTH, openLeavesFile } from './state-root/leaves-file.js'
+export { type LeavesFile, openLeavesFile } from './state-root/leaves-file.js'
 export type { RangeFinish, RangeKeys, RangeRoots, RootRange } from './state-root/root-range.js'
 export { openRootRanges, type RootRanges, type RootRangesOptions } from './state-root/root-ranges.js'
 export { computeStateRoot, type StateRoot, type StateRootOptions } from './state-root/state-root.js'

@@ -1,13 +1,24 @@
 import { hash } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { KeyedEntry } from '@ledger-state/core'
-import { type BlockPaths, computeStateRoot, createBlockPaths } from '@ledger-state/feed'
+import { readEach } from '@ledger-state/engine'
+import {
+  type BlockPathFiles,
+  type BlockPaths,
+  type BlockState,
+  computeStateRoot,
+  createBlockPaths,
+} from '@ledger-state/feed'
 import { auditRoots } from '@ledger-state/ingest'
 import { LedgerHasher, rootOfStatePath } from '@ledger-state/proof'
 import { STATE_ROOT_KEY } from '@ledger-state/records'
 import { openStateEngine, type StateEngine } from '@ledger-state/state-engine'
 import { createRandom, type Random } from '@ledger-state/testing/random'
+import { runToEnd } from '@ledger-state/testing/run-to-end'
+import type { ColdPathsTask } from '../audit/cold-paths.ts'
+import { dropFromPageCache } from '../lookup/reader-process.ts'
 import type { BenchRun } from '../run/bench-run.ts'
 import { cpuMicroseconds } from '../run/cpu-time.ts'
 import type { Suite } from '../run/suite.ts'
@@ -19,8 +30,10 @@ const BLOCKS_AT_ONCE = 10
 const NODES = 8_192
 const ROUNDS = 3
 const HASH_SALT = 'APTOS::'
-/** Paths of random keys at random ends of blocks: no two of one subtree. */
+/** Paths of random keys at random ends of blocks: no two of one subtree, and too many to be kept. */
 const PATHS = 60
+const COLD_PATHS = 31
+const COLD_PATHS_FILE = fileURLToPath(new URL('../audit/cold-paths.ts', import.meta.url))
 
 export const auditSuite: Suite = {
   name: 'audit',
@@ -100,8 +113,9 @@ async function measureAudit(run: BenchRun, keys: number, writes: number): Promis
     cpu.push(cost / writes)
     wall.push((writes * 1_000) / (performance.now() - began))
   }
-  await measureProofs(run, engine, folder, { keys, writes })
+  const proofs = await measureProofs(run, engine, folder, { keys, writes })
   await engine.close()
+  await measureColdProofs(run, path, proofs)
   run.removeFolder(`audit-${keys}`)
   const title = `the root of every block, ${BLOCK_WRITES} writes each`
   const at = { keys }
@@ -118,7 +132,7 @@ async function measureProofs(
   engine: StateEngine,
   folder: string,
   at: { readonly keys: number; readonly writes: number },
-): Promise<void> {
+): Promise<BlockPathFiles> {
   run.step('keeping the data for proofs at ends of blocks')
   const { latestVersion: target } = engine.ledger!
   rmSync(folder, { recursive: true, force: true })
@@ -128,13 +142,16 @@ async function measureProofs(
   const paths = createBlockPaths(folder, HASH_SALT)
   paths.use(proofs!)
   const random = createRandom(run.seed)
-  const times: number[] = []
-  // The first ones warm up.
-  for (let count = -10; count < PATHS; count++) {
-    const end = paths.endUpTo(BigInt(random.below(Number(target))))
-    if (end === undefined) continue
-    const cost = await timeOfPath(engine, paths, end, keyBytes(random.below(at.keys)))
-    if (count >= 0) times.push(cost)
+  const questions = Array.from({ length: PATHS }, () => ({
+    end: endNear(paths, BigInt(random.below(Number(target)))),
+    key: keyBytes(random.below(at.keys)),
+  }))
+  const costs: number[][] = []
+  // The first touch of a block compares it with its checksum: only the second round is warm.
+  for (let round = 0; round < 2; round++) {
+    const times: number[] = []
+    for (const { end, key } of questions) times.push(await timeOfPath(engine, paths, end, key))
+    costs.push(times.sort((a, b) => a - b))
   }
   paths.close()
   const title = `proofs at every end of a block, ${BLOCK_WRITES} writes each`
@@ -142,16 +159,55 @@ async function measureProofs(
   run.record({ ...bytes, subject: 'roots of subtrees', rounds: [cutBytes / at.writes] })
   run.record({ ...bytes, subject: 'keys', rounds: [proofs!.keysBytes / at.writes] })
   run.record({ ...bytes, subject: 'the store', role: 'floor', rounds: [engine.stats.fileBytes / at.writes] })
-  const time = { title, metric: 'CPU time of a path, warm', unit: 'ms', at: { keys: at.keys } } as const
-  const sorted = times.sort((a, b) => a - b)
-  run.record({ ...time, subject: 'median', rounds: [sorted[sorted.length >> 1]!] })
-  run.record({ ...time, subject: 'of ten, the slowest', rounds: [sorted[Math.floor(sorted.length * 0.9)]!] })
+  for (const [round, metric] of ['CPU time of a path, first touch', 'CPU time of a path, warm'].entries()) {
+    const time = { title, metric, unit: 'ms', at: { keys: at.keys } } as const
+    const sorted = costs[round]!
+    run.record({ ...time, subject: 'median', rounds: [sorted[sorted.length >> 1]!] })
+    run.record({ ...time, subject: 'of ten, the slowest', rounds: [sorted[Math.floor(sorted.length * 0.9)]!] })
+  }
+  return proofs!
+}
+
+/** The newest end of a block up to a version, or the first of all. */
+function endNear(paths: BlockPaths, version: bigint): bigint {
+  return paths.endUpTo(version) ?? paths.endAfter(version)!
+}
+
+/** Times of paths in processes of their own, while nothing of the store is in the page cache. */
+async function measureColdProofs(run: BenchRun, path: string, { keysFile, keys, cuts }: BlockPathFiles): Promise<void> {
+  if (!dropFromPageCache(path)) {
+    run.note('cold proofs are left out: the page cache cannot be dropped here')
+    return
+  }
+  run.step('cold proofs')
+  const proofs = { keysFile, keys, cuts: cuts.map(({ name, bytes }) => ({ name, bytes })) }
+  const title = `cold proofs at ends of blocks, ${BLOCK_WRITES} writes each`
+  for (const [subject, isInTurn] of [
+    ['values read at the same time', false],
+    ['values read one after the other', true],
+  ] as const) {
+    const task: ColdPathsTask = { path, proofs, keys, count: COLD_PATHS, seed: run.seed, hashSalt: HASH_SALT, isInTurn }
+    const { stdout, stderr } = await runToEnd(process.execPath, [
+      ...process.execArgv,
+      COLD_PATHS_FILE,
+      JSON.stringify(task),
+    ])
+    if (stdout === '') throw new Error(`cold proofs failed: ${stderr}`)
+    run.record({
+      title,
+      subject,
+      metric: 'time of a path',
+      unit: 'ms',
+      at: { keys },
+      rounds: JSON.parse(stdout) as number[],
+    })
+  }
 }
 
 /** CPU time of a path, in milliseconds. */
 async function timeOfPath(engine: StateEngine, paths: BlockPaths, version: bigint, key: Uint8Array): Promise<number> {
   const view = engine.at(version)
-  const state = { version, read: (one: Uint8Array) => view.getEntry(one) }
+  const state: BlockState = { version, readEach: (keys, visit) => readEach(view, keys, visit) }
   let path: Awaited<ReturnType<BlockPaths['pathOf']>>
   const cost = await cpuMicroseconds(async () => {
     path = await paths.pathOf(state, key, { turn: async () => {}, hold: () => {} })

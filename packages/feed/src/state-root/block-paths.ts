@@ -16,6 +16,7 @@ import { badStateTree } from '../errors.js'
 import { type CutFile, openCutFile, type StoredCut } from './cut-file.js'
 import { LEAF_LENGTH } from './fold-leaves.js'
 import { type KeysFile, keysOfList, openKeysFile } from './keys-file.js'
+import { MOST_PART_DEPTH } from './leaves-file.js'
 import { addStateKey, addStateValue } from './state-hashes.js'
 import { keyHashBits } from './tree-part.js'
 
@@ -56,8 +57,8 @@ export interface PathValue {
 /** The state at the end of a block. */
 export interface BlockState {
   readonly version: bigint
-  /** The value of a state key at the version; undefined if there is none. */
-  read(key: Uint8Array): PathValue | undefined
+  /** Reads the values of state keys at the version, in any order. `visit` takes undefined for a key that has none. */
+  readEach(keys: readonly Uint8Array[], visit: (key: Uint8Array, value: PathValue | undefined) => void): Promise<void>
 }
 
 /** Paths of keys in the trees of the state at ends of blocks. Trees are not kept: a path is computed from a cut and values. */
@@ -75,7 +76,7 @@ export interface BlockPaths {
   /**
    * The path of a state key; undefined if the version is not such an end. The first question about a subtree reads all
    * its keys; further ones take about 0.1 ms.
-   * @throws `state_tree_damaged` if values or files do not have the root of the subtree; errors of `read`
+   * @throws `state_tree_damaged` if values or files do not have the root of the subtree; errors of `readEach`
    */
   pathOf(state: BlockState, stateKey: Uint8Array, work: PathWork): Promise<StatePath | undefined>
   /** Closes the files. */
@@ -101,7 +102,6 @@ interface Part {
 class OpenBlockPaths implements BlockPaths {
   readonly #folder: string
   readonly #hasher: LedgerHasher
-  readonly #hashes: HashBatch
   readonly #parts = new SizedCache<Part>(KEPT_BYTES, KEPT_BYTES / 2)
   #keys: KeysFile | undefined
   #keyCount = 0
@@ -112,7 +112,6 @@ class OpenBlockPaths implements BlockPaths {
   constructor(folder: string, hashSalt: string) {
     this.#folder = folder
     this.#hasher = new LedgerHasher(hashSalt)
-    this.#hashes = new HashBatch(this.#hasher)
   }
 
   use({ keysFile, keys: keyCount, cuts }: BlockPathFiles): boolean {
@@ -213,9 +212,10 @@ class OpenBlockPaths implements BlockPaths {
     const names = await this.#keysOf(part, cut.depth, turn)
     const leaves: StateLeaf[] = []
     const tree = new PartTree(this.#hasher, cut.depth, names.length)
+    const hashes = new HashBatch(this.#hasher)
     for (let at = 0; at < names.length; at += KEYS_AT_ONCE) {
       if (at > 0) await turn()
-      for (const leaf of this.#leavesOf(state, names.slice(at, at + KEYS_AT_ONCE))) {
+      for (const leaf of await leavesOf(state, names.slice(at, at + KEYS_AT_ONCE), hashes)) {
         tree.put(leaf.keyHash, leaf.valueHash)
         leaves.push(leaf)
       }
@@ -229,11 +229,18 @@ class OpenBlockPaths implements BlockPaths {
   }
 
   async #keysOf(part: number, depth: number, turn: () => Promise<unknown>): Promise<Uint8Array[]> {
-    const { lists, lengths } = this.#keys!.read(part, depth)
+    // The file divides keys into fewer parts than a deep cut.
+    const readDepth = Math.min(depth, MOST_PART_DEPTH)
+    const within = part % 2 ** (depth - readDepth)
+    const { lists, lengths } = this.#keys!.read(part >> (depth - readDepth), readDepth)
     const names: Uint8Array[] = []
     let [at, next] = [0, KEYS_AT_ONCE * 8]
     for (const length of lengths) {
-      for (const name of this.#keysOfList(lists.subarray(at, at + length))) names.push(name)
+      for (const name of this.#keysOfList(lists.subarray(at, at + length))) {
+        const isOther =
+          depth > readDepth && keyHashBits(this.#hasher.hash('StateKey', name), readDepth, depth) !== within
+        if (!isOther) names.push(name)
+      }
       at += length
       if (names.length < next) continue
       next = names.length + KEYS_AT_ONCE * 8
@@ -249,24 +256,6 @@ class OpenBlockPaths implements BlockPaths {
       throw badStateTree(this.#folder, error)
     }
   }
-
-  /** The leaves of those keys that have a value. */
-  #leavesOf(state: BlockState, names: readonly Uint8Array[]): StateLeaf[] {
-    const hashes = this.#hashes
-    hashes.clear()
-    for (const name of names) {
-      const found = state.read(name)
-      if (!found) continue
-      addStateKey(hashes, name)
-      addStateValue(hashes, found.value, found.annotation)
-    }
-    const count = hashes.count / 2
-    const bytes = Uint8Array.from(hashes.flush())
-    return Array.from({ length: count }, (_, at) => ({
-      keyHash: bytes.subarray(at * LEAF_LENGTH, at * LEAF_LENGTH + HASH_LENGTH),
-      valueHash: bytes.subarray(at * LEAF_LENGTH + HASH_LENGTH, (at + 1) * LEAF_LENGTH),
-    }))
-  }
 }
 
 interface PartPlace {
@@ -275,4 +264,20 @@ interface PartPlace {
   readonly keyHash: Uint8Array
   /** The siblings above the part, the highest first. */
   readonly siblings: Uint8Array[]
+}
+
+/** The leaves of those keys that have a value. Only one call at a time may use the hashes. */
+async function leavesOf(state: BlockState, names: readonly Uint8Array[], hashes: HashBatch): Promise<StateLeaf[]> {
+  hashes.clear()
+  await state.readEach(names, (name, found) => {
+    if (!found) return
+    addStateKey(hashes, name)
+    addStateValue(hashes, found.value, found.annotation)
+  })
+  const count = hashes.count / 2
+  const bytes = Uint8Array.from(hashes.flush())
+  return Array.from({ length: count }, (_, at) => ({
+    keyHash: bytes.subarray(at * LEAF_LENGTH, at * LEAF_LENGTH + HASH_LENGTH),
+    valueHash: bytes.subarray(at * LEAF_LENGTH + HASH_LENGTH, (at + 1) * LEAF_LENGTH),
+  }))
 }

@@ -15,6 +15,8 @@ import { openToRead, orSpillFailed, readAt, writeAt } from './file-bytes.js'
 // end: varint its distance to the one before, varint changes, and for each u16 number of the subtree + kind * 2^14, 32
 // root. Numbers are little-endian.
 
+/** Most depth of a cut: 8,192 subtrees. The roots of deeper ones take longer to read than the keys that they save. */
+export const MOST_CUT_DEPTH = 13
 const MAGIC = Buffer.from('CUT1')
 const HEADER_LENGTH = 44
 const CRC_AT = 40
@@ -112,9 +114,9 @@ export class CutWriter {
     closeSync(this.#descriptor)
   }
 
-  #addSnapshot({ kindOf, rootOf }: Cut): void {
-    for (let part = 0; part < 2 ** this.#depth; part++) this.#body.u8(kindOf(part))
-    for (let part = 0; part < 2 ** this.#depth; part++) this.#body.bytes(rootOf(part))
+  #addSnapshot(cut: Cut): void {
+    for (let part = 0; part < 2 ** this.#depth; part++) this.#body.u8(cut.kindOf(part))
+    for (let part = 0; part < 2 ** this.#depth; part++) this.#body.bytes(cut.rootOf(part))
   }
 
   #flush(): void {
@@ -215,7 +217,8 @@ class OpenCutFile implements CutFile {
       depths.add(head.readUInt32LE(36))
     }
     const [depth] = depths
-    if (depth === undefined || depths.size > 1 || depth > 14) throw badStateTree(path, 'it has no cuts of one depth')
+    if (depth === undefined || depths.size > 1 || depth > MOST_CUT_DEPTH)
+      throw badStateTree(path, 'it has no cuts of one depth')
     this.depth = depth
   }
 

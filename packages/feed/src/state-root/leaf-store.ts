@@ -9,7 +9,7 @@ import { LEAF_LENGTH } from './fold-leaves.js'
 export const PARTS = 256
 /** Depth of the root of a part. */
 export const PART_DEPTH = 8
-const FIRST_BYTES = 64 * 1_024
+const BUFFER_BYTES = 64 * 1_024
 const PREFIX = 'state-root-'
 
 /** Prefix of the names of folders that this process makes and removes. */
@@ -123,37 +123,47 @@ function isRunning(pid: number): boolean {
 }
 
 class Part {
+  /** The filled part of earlier buffers. */
+  readonly #full: Buffer[] = []
   #bytes = Buffer.alloc(0)
   #length = 0
   #file: FileHandle | undefined
   #fileLength = 0
 
   push(leaves: Uint8Array, at: number, length: number): void {
-    if (this.#length + length > this.#bytes.length) this.#grow(length)
+    if (this.#length + length > this.#bytes.length) this.#begin(length)
     this.#bytes.set(leaves.subarray(at, at + length), this.#length)
     this.#length += length
   }
 
   async spill(path: string): Promise<void> {
-    if (this.#length === 0) return
-    this.#file ??= await open(path, 'w+')
-    for (let done = 0; done < this.#length; ) {
-      const { bytesWritten } = await this.#file.write(this.#bytes, done, this.#length - done, this.#fileLength)
-      done += bytesWritten
-      this.#fileLength += bytesWritten
+    for (const bytes of this.#buffers()) {
+      this.#file ??= await open(path, 'w+')
+      for (let done = 0; done < bytes.length; ) {
+        const { bytesWritten } = await this.#file.write(bytes, done, bytes.length - done, this.#fileLength)
+        done += bytesWritten
+        this.#fileLength += bytesWritten
+      }
     }
+    this.#full.length = 0
     this.#length = 0
   }
 
   async take(): Promise<Uint8Array<ArrayBuffer>> {
-    const all = new Uint8Array(this.#fileLength + this.#length)
+    const buffers = this.#buffers()
+    const all = new Uint8Array(buffers.reduce((sum, { length }) => sum + length, this.#fileLength))
     for (let done = 0; done < this.#fileLength; ) {
       const { bytesRead } = await this.#file!.read(all, done, this.#fileLength - done, done)
       if (bytesRead === 0)
         throw spillFailed.cannotSpill('the file of a part', new Error('it is shorter than the bytes written'))
       done += bytesRead
     }
-    all.set(this.#bytes.subarray(0, this.#length), this.#fileLength)
+    let at = this.#fileLength
+    for (const bytes of buffers) {
+      all.set(bytes, at)
+      at += bytes.length
+    }
+    this.#full.length = 0
     this.#bytes = Buffer.alloc(0)
     this.#length = 0
     return all
@@ -163,9 +173,15 @@ class Part {
     await this.#file?.close()
   }
 
-  #grow(length: number): void {
-    const larger = Buffer.allocUnsafe(Math.max(FIRST_BYTES, 2 * this.#bytes.length, this.#length + length))
-    larger.set(this.#bytes.subarray(0, this.#length))
-    this.#bytes = larger
+  #buffers(): Buffer[] {
+    const last = this.#bytes.subarray(0, this.#length)
+    return this.#length > 0 ? [...this.#full, last] : [...this.#full]
+  }
+
+  /** Begins another buffer, so that none is copied while leaves are added. */
+  #begin(length: number): void {
+    if (this.#length > 0) this.#full.push(this.#bytes.subarray(0, this.#length))
+    this.#bytes = Buffer.allocUnsafeSlow(Math.max(BUFFER_BYTES, length))
+    this.#length = 0
   }
 }

@@ -1,38 +1,52 @@
 import { HASH_LENGTH, type PartTree } from '@ledger-state/proof'
+import { keyHashBits } from './tree-part.js'
 import { HASHED_KEY_AT, HASHED_WRITE_LENGTH } from './write-batch.js'
 
-/** The root of a part before a range, and after each block of the range that may have changed it. */
-export interface PartRoots {
-  /** Number of each block in the range, ascending. The first is -1: the part before the range. */
+/** Roots of subtrees before a range, and after each block of the range that may have changed them. */
+export interface SubtreeRoots {
+  /** Number of the block in the range of each root, ascending; -1 before the range. */
   readonly blocks: Int32Array<ArrayBuffer>
-  /** Kind of the part after each block. */
+  /** Number of the subtree of each root. */
+  readonly subtrees: Uint16Array<ArrayBuffer>
   readonly kinds: Uint8Array<ArrayBuffer>
-  /** Its root, `HASH_LENGTH` bytes each. */
+  /** `HASH_LENGTH` bytes each. */
   readonly roots: Uint8Array<ArrayBuffer>
+}
+
+/** What a replay found out about a part. */
+export interface PartRoots {
+  /** Roots of the part, which is its only subtree. */
+  readonly whole: SubtreeRoots
+  /** Roots of its subtrees at the depth of a cut; undefined if none are asked for. */
+  readonly cut: SubtreeRoots | undefined
   /** The leaves after the last block, as `PartTree.save` returns them. */
   readonly leaves: Uint8Array<ArrayBuffer>
 }
 
-/**
- * Replays the writes of a part, block by block.
- * @param tree a tree whose memory is used
- * @param saved leaves before the range
- * @param writes hashed writes in any order, except that the writes of a key come in the order of their versions
- * @param ends last version of each block, less the first of the range
- */
-export function replayPart(
-  tree: PartTree,
-  depth: number,
-  saved: Uint8Array,
-  writes: Uint8Array,
-  ends: Uint32Array,
-): PartRoots {
+/** A part whose writes are replayed. */
+export interface ReplayedPart {
+  /** Bits of the key hashes that all keys of the part share. */
+  readonly depth: number
+  /** Depth of a cut below the part; undefined if none is asked for. */
+  readonly cutDepth: number | undefined
+  /** Leaves before the range. */
+  readonly leaves: Uint8Array
+  /** Hashed writes in any order, except that the writes of a key come in the order of their versions. */
+  readonly writes: Uint8Array
+  /** Last version of each block, less the first of the range. */
+  readonly ends: Uint32Array
+}
+
+/** Replays the writes of a part, block by block. @param tree a tree whose memory is used */
+export function replayPart(tree: PartTree, { depth, cutDepth, leaves, writes, ends }: ReplayedPart): PartRoots {
   tree.clear(depth)
   // If a key comes twice, the leaves are damaged, which their digest shows.
-  tree.load(saved)
+  tree.load(leaves)
   const order = orderByVersion(writes)
-  const roots = new RootList(Math.min(order.length, ends.length) + 1)
-  roots.push(-1, tree)
+  const whole = new RootList(Math.min(order.length, ends.length) + 1)
+  const cut = cutDepth === undefined ? undefined : new CutList(tree, depth, cutDepth, order.length)
+  whole.push(-1, 0, tree.kind, tree.root)
+  cut?.pushAll()
   let block = 0
   for (let at = 0; at < order.length; ) {
     const version = versionOf(writes, order[at]!)
@@ -43,11 +57,61 @@ export function replayPart(
       const keyHash = writes.subarray(keyAt, keyAt + HASH_LENGTH)
       if (writes[keyAt - 4] === 1) tree.remove(keyHash)
       else tree.put(keyHash, writes.subarray(keyAt + HASH_LENGTH, keyAt + 2 * HASH_LENGTH))
+      cut?.note(keyHash)
     }
     tree.finish()
-    roots.push(block, tree)
+    whole.push(block, 0, tree.kind, tree.root)
+    cut?.pushNoted(block)
   }
-  return { ...roots.toLists(), leaves: tree.save() }
+  return { whole: whole.toRoots(), cut: cut?.list.toRoots(), leaves: tree.save() }
+}
+
+/** Collects the roots of the subtrees of a part. */
+class CutList {
+  readonly list: RootList
+  readonly #tree: PartTree
+  readonly #depth: number
+  readonly #cutDepth: number
+  readonly #count: number
+  /** For each subtree, whether it was noted. */
+  readonly #isNoted: Uint8Array
+  readonly #noted: number[] = []
+
+  constructor(tree: PartTree, depth: number, cutDepth: number, writes: number) {
+    this.#tree = tree
+    this.#depth = depth
+    this.#cutDepth = cutDepth
+    this.#count = 2 ** (cutDepth - depth)
+    this.#isNoted = new Uint8Array(this.#count)
+    this.list = new RootList(this.#count + writes)
+  }
+
+  /** Adds the roots of all subtrees before the range. */
+  pushAll(): void {
+    for (let subtree = 0; subtree < this.#count; subtree++) this.#push(-1, subtree)
+  }
+
+  /** Notes that the subtree of a key changes. */
+  note(keyHash: Uint8Array): void {
+    const subtree = keyHashBits(keyHash, this.#depth, this.#cutDepth)
+    if (this.#isNoted[subtree] === 1) return
+    this.#isNoted[subtree] = 1
+    this.#noted.push(subtree)
+  }
+
+  /** Adds the roots of the noted subtrees after a block. */
+  pushNoted(block: number): void {
+    for (const subtree of this.#noted) {
+      this.#push(block, subtree)
+      this.#isNoted[subtree] = 0
+    }
+    this.#noted.length = 0
+  }
+
+  #push(block: number, subtree: number): void {
+    const tree = this.#tree
+    this.list.push(block, subtree, tree.kindAt(this.#cutDepth, subtree), tree.hashAt(this.#cutDepth, subtree))
+  }
 }
 
 function versionOf(writes: Uint8Array, index: number): number {
@@ -71,29 +135,33 @@ function orderByVersion(writes: Uint8Array): Uint32Array {
 
 class RootList {
   readonly #blocks: Int32Array<ArrayBuffer>
+  readonly #subtrees: Uint16Array<ArrayBuffer>
   readonly #kinds: Uint8Array<ArrayBuffer>
   readonly #roots: Uint8Array<ArrayBuffer>
   #count = 0
 
   constructor(most: number) {
     this.#blocks = new Int32Array(most)
+    this.#subtrees = new Uint16Array(most)
     this.#kinds = new Uint8Array(most)
     this.#roots = new Uint8Array(most * HASH_LENGTH)
   }
 
-  push(block: number, { kind, root }: PartTree): void {
+  push(block: number, subtree: number, kind: number, root: Uint8Array): void {
     this.#blocks[this.#count] = block
+    this.#subtrees[this.#count] = subtree
     this.#kinds[this.#count] = kind
     this.#roots.set(root, this.#count * HASH_LENGTH)
     this.#count++
   }
 
-  toLists(): Omit<PartRoots, 'leaves'> {
+  toRoots(): SubtreeRoots {
     const count = this.#count
     return {
       blocks: this.#blocks.slice(0, count),
-      kinds: new Uint8Array(this.#kinds.subarray(0, count)),
-      roots: new Uint8Array(this.#roots.subarray(0, count * HASH_LENGTH)),
+      subtrees: this.#subtrees.slice(0, count),
+      kinds: this.#kinds.slice(0, count),
+      roots: this.#roots.slice(0, count * HASH_LENGTH),
     }
   }
 }

@@ -4,7 +4,7 @@ import type { Subtree } from './fold-leaves.js'
 import { foldPart } from './fold-part.js'
 import type { KeyLists } from './keys-file.js'
 import { mergeKeys } from './merge-keys.js'
-import { type PartRoots, replayPart } from './replay-part.js'
+import { type PartRoots, type ReplayedPart, replayPart, type SubtreeRoots } from './replay-part.js'
 import { foldTreePart, type TreePart } from './tree-part.js'
 import { hashNamedWrites, hashWrites, type NamedWrites } from './write-batch.js'
 
@@ -13,13 +13,7 @@ export type RootJob =
   | { readonly kind: 'hash'; readonly batch: Uint8Array }
   | { readonly kind: 'writes'; readonly batch: Uint8Array; readonly isNamed: boolean }
   | { readonly kind: 'keys'; readonly before: KeyLists; readonly named: Uint8Array }
-  | {
-      readonly kind: 'replay'
-      readonly leaves: Uint8Array
-      readonly writes: Uint8Array
-      readonly ends: Uint32Array
-      readonly depth: number
-    }
+  | ({ readonly kind: 'replay' } & ReplayedPart)
   | { readonly kind: 'fold'; readonly leaves: Uint8Array; readonly depth: number }
   | { readonly kind: 'tree'; readonly leaves: Uint8Array; readonly depth: number; readonly bottom: number }
 
@@ -49,7 +43,7 @@ export function createRootWork(salt: string, options?: LedgerHasherOptions): Roo
       if (job.kind === 'fold' || job.kind === 'replay') {
         tree ??= new PartTree(hasher, job.depth)
         if (job.kind === 'fold') return foldPart(tree, job.leaves, job.depth)
-        return replayPart(tree, job.depth, job.leaves, job.writes, job.ends)
+        return replayPart(tree, job)
       }
       return foldTreePart(hasher, job.leaves, job.depth, job.bottom)
     },
@@ -61,6 +55,13 @@ export function buffersOf(result: RootResult): ArrayBuffer[] {
   if (result instanceof Uint8Array) return [result.buffer]
   if ('hashed' in result) return [result.hashed.buffer, result.keys.buffer]
   if ('lists' in result) return [result.lists.buffer, result.lengths.buffer]
-  if ('blocks' in result) return [result.blocks, result.kinds, result.roots, result.leaves].map(({ buffer }) => buffer)
+  if ('whole' in result) {
+    const { whole, cut, leaves } = result
+    return [...buffersOfRoots(whole), ...(cut ? buffersOfRoots(cut) : []), leaves.buffer]
+  }
   return 'leaves' in result ? [result.leaves.buffer, result.nodes.buffer, result.counts.buffer] : []
+}
+
+function buffersOfRoots({ blocks, subtrees, kinds, roots }: SubtreeRoots): ArrayBuffer[] {
+  return [blocks.buffer, subtrees.buffer, kinds.buffer, roots.buffer]
 }

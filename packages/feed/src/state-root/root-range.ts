@@ -5,7 +5,7 @@ import { type KeyLists, type KeysFile, KeysWriter } from './keys-file.js'
 import { LeafStore } from './leaf-store.js'
 import { type LeavesFile, LeavesWriter, MOST_PART_DEPTH } from './leaves-file.js'
 import { namedKeyLength } from './merge-keys.js'
-import type { PartRoots } from './replay-part.js'
+import type { PartRoots, SubtreeRoots } from './replay-part.js'
 import type { RootResult } from './root-job.js'
 import type { RootThreads } from './root-threads.js'
 import { HASHED_KEY_AT, HASHED_WRITE_LENGTH, type NamedWrites, type RangeWrite, WriteBatch } from './write-batch.js'
@@ -88,7 +88,7 @@ export class RootRange {
     this.#options = options
     const leaves = (options.base?.leaves ?? 0) + options.writes / 4
     const depth = Math.ceil(Math.log2(Math.max(1, leaves / PART_LEAVES)))
-    this.#depth = Math.min(MOST_PART_DEPTH, Math.max(LEAST_PART_DEPTH, depth, options.cutDepth ?? 0))
+    this.#depth = Math.min(MOST_PART_DEPTH, Math.max(LEAST_PART_DEPTH, depth))
     const shape = { length: HASHED_WRITE_LENGTH, keyAt: HASHED_KEY_AT, depth: this.#depth }
     this.#store = new LeafStore(options.memoryBytes, options.folder, shape)
     if (options.cutDepth !== undefined) {
@@ -128,8 +128,7 @@ export class RootRange {
       const keysBytes = keysOptions && (await this.#writeKeys(version, keysOptions))
       const top = new TopTree(this.#options.hasher, this.#depth)
       const before = foldBlocks(
-        { top, depth: this.#depth, parts, blockCount: ends.length },
-        this.#options.cutDepth,
+        { top, depth: this.#depth, parts, blockCount: ends.length, cutDepth: this.#options.cutDepth },
         onRoot,
       )
       const after = Uint8Array.from(top.root())
@@ -189,7 +188,8 @@ export class RootRange {
     file: LeavesWriter,
     onPart: (share: number) => void = () => {},
   ): Promise<{ readonly parts: PartRoots[]; readonly keys: number }> {
-    const { threads, base, signal, pace } = this.#options
+    const { threads, base, signal, pace, cutDepth: asked } = this.#options
+    const cutDepth = asked !== undefined && asked > this.#depth ? asked : undefined
     // All threads read the same memory.
     const shared = new Uint32Array(new SharedArrayBuffer(ends.byteLength))
     shared.set(ends)
@@ -210,7 +210,7 @@ export class RootRange {
         signal?.throwIfAborted()
         const leaves = base ? base.read(part, this.#depth) : NO_LEAVES
         const writes = await this.#store.take(part)
-        const job = { kind: 'replay', leaves, writes, ends: shared, depth: this.#depth } as const
+        const job = { kind: 'replay', leaves, writes, ends: shared, depth: this.#depth, cutDepth } as const
         pending.push(threads.run(job) as Promise<PartRoots>)
         if (pending.length > PARTS_AHEAD) await takeNext()
       }
@@ -229,6 +229,8 @@ interface PartsOfBlocks {
   readonly depth: number
   readonly parts: readonly PartRoots[]
   readonly blockCount: number
+  /** Depth of the cuts that are asked for; undefined if none are. */
+  readonly cutDepth: number | undefined
 }
 
 /**
@@ -236,45 +238,123 @@ interface PartsOfBlocks {
  * @returns the root before the first block
  */
 function foldBlocks(
-  { top, depth, parts, blockCount }: PartsOfBlocks,
-  asked: number | undefined,
+  { top, depth, parts, blockCount, cutDepth }: PartsOfBlocks,
   onRoot: RangeFinish['onRoot'],
 ): Uint8Array {
+  const changes = new BlockChanges(
+    parts.map(({ whole }) => whole),
+    blockCount,
+  )
+  const cut = cutDepth !== undefined && cutDepth > depth ? new DeepCut(parts, depth, cutDepth, blockCount) : undefined
   const changed = new Set<number>()
-  const level = asked ?? 0
-  const cut: Cut = {
+  const level = Math.min(cutDepth ?? 0, depth)
+  const upperCut: Cut = {
     depth: level,
     changed,
     kindOf: (part) => top.kindAt(level, part),
     rootOf: (part) => top.hashAt(level, part),
   }
-  const set = (part: number, at: number) => {
-    const { kinds, roots } = parts[part]!
+  const set = (part: number, { kinds, roots }: SubtreeRoots, at: number) => {
     top.set(part, kinds[at]!, roots.subarray(at * HASH_LENGTH, (at + 1) * HASH_LENGTH))
+    changed.add(part >> (depth - level))
   }
-  for (let part = 0; part < parts.length; part++) set(part, 0)
+  changes.visitFirst(set)
   const before = Uint8Array.from(top.root())
-  // Counting sort of the changes by block.
-  const starts = new Uint32Array(blockCount + 1)
-  for (const { blocks } of parts) for (let at = 1; at < blocks.length; at++) starts[blocks[at]! + 1]!++
-  for (let block = 0; block < blockCount; block++) starts[block + 1]! += starts[block]!
-  const count = starts[blockCount]!
-  const [changedParts, places, next] = [new Uint16Array(count), new Uint32Array(count), Uint32Array.from(starts)]
-  for (const [part, { blocks }] of parts.entries()) {
-    for (let at = 1; at < blocks.length; at++) {
-      const place = next[blocks[at]!]!++
-      changedParts[place] = part
-      places[place] = at
-    }
-  }
   for (let block = 0; block < blockCount; block++) {
     changed.clear()
-    for (let place = starts[block]!; place < starts[block + 1]!; place++) {
-      const part = changedParts[place]!
-      set(part, places[place]!)
-      if (asked !== undefined) changed.add(part >> (depth - level))
-    }
-    onRoot(block, top.root(), cut)
+    changes.visit(block, set)
+    cut?.advance(block)
+    onRoot(block, top.root(), cut ?? upperCut)
   }
   return before
+}
+
+/** Takes a root: the number of its part, and its place in the list of the part. */
+type RootVisitor = (part: number, list: SubtreeRoots, at: number) => void
+
+/** The roots of all parts in the order of their blocks. */
+class BlockChanges {
+  readonly #lists: readonly SubtreeRoots[]
+  /** Where the changes of each block begin. */
+  readonly #starts: Uint32Array
+  /** Part of each change, and its place in the list of the part. */
+  readonly #parts: Uint16Array
+  readonly #places: Uint32Array
+
+  /** Sorts by counting. */
+  constructor(lists: readonly SubtreeRoots[], blockCount: number) {
+    this.#lists = lists
+    const starts = new Uint32Array(blockCount + 1)
+    for (const { blocks } of lists) for (const block of blocks) if (block >= 0) starts[block + 1]!++
+    for (let block = 0; block < blockCount; block++) starts[block + 1]! += starts[block]!
+    const count = starts[blockCount]!
+    const next = Uint32Array.from(starts)
+    this.#starts = starts
+    this.#parts = new Uint16Array(count)
+    this.#places = new Uint32Array(count)
+    for (const [part, { blocks }] of lists.entries()) {
+      for (const [at, block] of blocks.entries()) {
+        if (block < 0) continue
+        const place = next[block]!++
+        this.#parts[place] = part
+        this.#places[place] = at
+      }
+    }
+  }
+
+  /** Visits the roots before the first block. */
+  visitFirst(visit: RootVisitor): void {
+    for (const [part, list] of this.#lists.entries()) {
+      for (let at = 0; list.blocks[at]! < 0; at++) visit(part, list, at)
+    }
+  }
+
+  /** Visits the roots after a block. */
+  visit(block: number, visit: RootVisitor): void {
+    for (let place = this.#starts[block]!; place < this.#starts[block + 1]!; place++) {
+      const part = this.#parts[place]!
+      visit(part, this.#lists[part]!, this.#places[place]!)
+    }
+  }
+}
+
+/** A cut below the parts, whose roots come from their replay. */
+class DeepCut implements Cut {
+  readonly depth: number
+  readonly changed = new Set<number>()
+  readonly #kinds: Uint8Array
+  readonly #roots: Uint8Array
+  readonly #changes: BlockChanges
+  readonly #set: RootVisitor
+
+  constructor(parts: readonly PartRoots[], depth: number, cutDepth: number, blockCount: number) {
+    this.depth = cutDepth
+    this.#kinds = new Uint8Array(2 ** cutDepth)
+    this.#roots = new Uint8Array(2 ** cutDepth * HASH_LENGTH)
+    this.#set = (part, { subtrees, kinds, roots }, at) => {
+      const subtree = part * 2 ** (cutDepth - depth) + subtrees[at]!
+      this.#kinds[subtree] = kinds[at]!
+      this.#roots.set(roots.subarray(at * HASH_LENGTH, (at + 1) * HASH_LENGTH), subtree * HASH_LENGTH)
+      this.changed.add(subtree)
+    }
+    this.#changes = new BlockChanges(
+      parts.map(({ cut }) => cut!),
+      blockCount,
+    )
+    this.#changes.visitFirst(this.#set)
+  }
+
+  /** Applies the changes of the next block. */
+  advance(block: number): void {
+    this.changed.clear()
+    this.#changes.visit(block, this.#set)
+  }
+
+  kindOf(subtree: number): number {
+    return this.#kinds[subtree]!
+  }
+
+  rootOf(subtree: number): Uint8Array {
+    return this.#roots.subarray(subtree * HASH_LENGTH, (subtree + 1) * HASH_LENGTH)
+  }
 }

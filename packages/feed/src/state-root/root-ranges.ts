@@ -25,7 +25,7 @@ export interface RootRanges {
    * Begins a range.
    * @param base the state before the range; undefined if it is empty
    * @param writes number of writes that the range may have
-   * @param cutDepth depth of the cuts that are asked for, at most `MOST_PART_DEPTH`; by default none are, and the keys
+   * @param cutDepth depth of the cuts that are asked for, at most `MOST_CUT_DEPTH`; by default none are, and the keys
    * are forgotten
    */
   begin(base: LeavesFile | undefined, writes: number, cutDepth?: number): RootRange

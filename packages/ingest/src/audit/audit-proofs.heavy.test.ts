@@ -2,7 +2,8 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bytesToHexDigits, hexToBytes, type KeyedEntry, type VersionWrites, type Write } from '@ledger-state/core'
-import { computeStateRoot, createBlockPaths } from '@ledger-state/feed'
+import { type EngineView, readEach } from '@ledger-state/engine'
+import { type BlockState, computeStateRoot, createBlockPaths } from '@ledger-state/feed'
 import { LedgerHasher, rootOfStatePath, SPARSE_MERKLE_PLACEHOLDER, type StatePath } from '@ledger-state/proof'
 import { annotationToNote, isOwnKey, noteToAnnotation, STATE_ROOT_KEY } from '@ledger-state/records'
 import { openStateEngine, openStateEngineReader, type StateEngine } from '@ledger-state/state-engine'
@@ -115,6 +116,12 @@ function openPaths(auditFolder: string, record: AuditRecord) {
   return paths
 }
 
+/** The state of a block, read from a view. */
+const stateOf = (view: EngineView): BlockState => ({
+  version: view.version,
+  readEach: (keys, visit) => readEach(view, keys, visit),
+})
+
 const work = { turn: async () => {}, hold: () => {} }
 
 /** Expects that a path proves the value, or the absence, of a key. */
@@ -135,8 +142,7 @@ async function expectProofs(ledger: RandomLedger, auditFolder: string, record: A
   try {
     for (const version of ends) {
       const root = rootAt(engine, version)
-      const view = engine.at(version)
-      const state = { version, read: (key: Uint8Array) => view.getEntry(key) }
+      const state = stateOf(engine.at(version))
       const keys = [...[...ledger.keys].map((name) => hexToBytes(`0x${name}`)), ...absent]
       for (const asked of [keys, keys.slice(0, 4)]) {
         for (const key of asked) {
@@ -159,6 +165,8 @@ describe(`proofs at ends of blocks (TEST_SEED=${testSeed()})`, () => {
     { keys: 3, proofKeys: 1, isMerged: true },
     { keys: 40, proofKeys: 4, isMerged: false },
     { keys: 60, proofKeys: 1_000, isMerged: true },
+    // As deep as cuts can be.
+    { keys: 20, proofKeys: 0.001, isMerged: true },
   ])('exist at every end, for every key, from ranges of any size: %o', async ({ keys, proofKeys, isMerged }) => {
     const random = createRandom(testSeed() + keys)
     const ledger = new RandomLedger(random, keys, isMerged)
@@ -173,8 +181,8 @@ describe(`proofs at ends of blocks (TEST_SEED=${testSeed()})`, () => {
         expect(paths.endUpTo(version)).toBe(ledger.ends.findLast((end) => end <= version))
         expect(paths.endAfter(version)).toBe(ledger.ends.find((end) => end > version))
         if (ledger.ends.includes(version)) continue
-        const read = () => undefined
-        expect(await paths.pathOf({ version, read }, Uint8Array.of(1), work)).toBeUndefined()
+        const state = { version, readEach: async () => {} }
+        expect(await paths.pathOf(state, Uint8Array.of(1), work)).toBeUndefined()
       }
       paths.close()
       expect(filesOf(auditFolder)).toEqual(expectedFiles(record))
@@ -251,7 +259,7 @@ describe(`proofs at ends of blocks (TEST_SEED=${testSeed()})`, () => {
     const version = readable.filter((end) => end <= before.version).at(-1)!
     const view = reader.at(version)
     const key = hexToBytes(`0x${[...ledger.keys][0]!}`)
-    const path = await early.pathOf({ version, read: (one) => view.getEntry(one) }, key, work)
+    const path = await early.pathOf(stateOf(view), key, work)
     expectProof(ledger.engine, version, key, path!, rootAt(ledger.engine, version))
     // Its next look finds that they are gone, and then the new ones.
     expect(early.use(before.proofs!)).toBe(false)
@@ -273,11 +281,13 @@ describe(`proofs at ends of blocks (TEST_SEED=${testSeed()})`, () => {
     for (const { key } of entries.slice(0, 5)) {
       const isKey = (one: Uint8Array) => bytesToHexDigits(one) === bytesToHexDigits(key)
       for (const wrong of [undefined, { value: Uint8Array.of(1, 2, 3) }]) {
-        const read = (one: Uint8Array) => (isKey(one) ? wrong : view.getEntry(one))
-        await expect(paths.pathOf({ version, read }, key, work)).rejects.toMatchObject({ code: 'state_tree_damaged' })
+        const readWrong: BlockState['readEach'] = (keys, visit) =>
+          readEach(view, keys, (one, found) => visit(one, isKey(one) ? wrong : found))
+        const state = { version, readEach: readWrong }
+        await expect(paths.pathOf(state, key, work)).rejects.toMatchObject({ code: 'state_tree_damaged' })
       }
       // The question after a failed one is answered.
-      const path = await paths.pathOf({ version, read: (one) => view.getEntry(one) }, key, work)
+      const path = await paths.pathOf(stateOf(view), key, work)
       expectProof(ledger.engine, version, key, path!, rootAt(ledger.engine, version))
       break
     }

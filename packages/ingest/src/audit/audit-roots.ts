@@ -9,7 +9,7 @@ import {
   type Cut,
   type KeysFile,
   type LeavesFile,
-  MOST_PART_DEPTH,
+  MOST_CUT_DEPTH,
   openKeysFile,
   openLeavesFile,
   openRootRanges,
@@ -33,7 +33,7 @@ import { FindingTracker } from './finding-tracker.js'
 import { GivenRoots } from './given-roots.js'
 import { CutAppender, fitCuts } from './kept-cuts.js'
 import { planRanges } from './plan-ranges.js'
-import { type AuditedEngine, readRangeWrites } from './range-writes.js'
+import { type AuditedEngine, readRangeWrites, writesUpTo } from './range-writes.js'
 
 /** Progress of an audit. */
 export interface AuditProgress {
@@ -64,7 +64,7 @@ export interface AuditRootsOptions {
    * earlier call did.
    */
   readonly proofBytes?: number | undefined
-  /** Average number of keys that a proof reads; by default so many that it takes about 30 ms. */
+  /** Average number of keys that a proof reads; by default so many that it takes about 10 ms. */
   readonly proofKeys?: number | undefined
   readonly signal?: AbortSignal | undefined
   /** Waits until the work may continue. It is called after a few thousand writes, and before each part of the state. */
@@ -74,9 +74,8 @@ export interface AuditRootsOptions {
 }
 
 const FILES = /^(leaves|keys|cuts)-\d+-[0-9a-f]+$/
-/** Average number of keys that a proof reads. */
-const PROOF_KEYS = 6_000
-const ALL_KEYS = new Uint8Array(0)
+/** Average number of keys that a proof reads: 0.1 to 0.2 s if all of them come from a disk. */
+const PROOF_KEYS = 1_000
 /** Shares of the work: reading and hashing writes, and replaying them. */
 const READING_SHARE = 0.4
 
@@ -190,7 +189,7 @@ class Audit {
     const last = before?.cuts.at(-1)?.depth
     const fits = (depth: number) => parts <= 2 ** depth && parts > 2 ** (depth - 2)
     if (last !== undefined && fits(last)) return last
-    return Math.min(MOST_PART_DEPTH, Math.ceil(Math.log2(parts)))
+    return Math.min(MOST_CUT_DEPTH, Math.ceil(Math.log2(parts)))
   }
 
   /** Findings of an earlier audit of the same store that cannot be found again, because their versions are pruned. */
@@ -211,14 +210,16 @@ class Audit {
     const cutDepth = this.#cutDepth(undefined)
     const range = this.#ranges.begin(undefined, engine.stats.keys, cutDepth)
     const root = { given: undefined as Uint8Array | undefined }
+    const merged = engine.openMergedWrites()
     try {
       let count = 0
-      for (const { key, value, annotation, version: written } of engine.at(version).scan(ALL_KEYS)) {
+      for (const { key, isNewKey, value, annotation, version: written } of writesUpTo(engine, merged, version)) {
         if (isOwnKey(key)) {
-          if (written === version && compareBytes(key, STATE_ROOT_KEY) === 0) root.given = value
+          if (value && written === version && compareBytes(key, STATE_ROOT_KEY) === 0)
+            root.given = Uint8Array.from(value)
           continue
         }
-        const wait = range.add({ version: 0, key, isNewKey: true, value, annotation })
+        const wait = range.add({ version: 0, key, isNewKey, value, annotation })
         if (wait) await wait
         if (++count % 1_000 !== 0) continue
         this.#report(version, count)
@@ -235,6 +236,7 @@ class Audit {
       const base = { ledger, first: version, ends: Uint32Array.of(0), from: version, version }
       return await this.#commit({ ...base, range, cutDepth, tracker, take })
     } finally {
+      merged.close()
       await range.close()
     }
   }

@@ -13,6 +13,19 @@ export interface AuditedEngine extends StateEngineReader {
 /** Writes that are read in a turn of the event loop. */
 const WRITES_AT_ONCE = 5_000
 
+const ALL_KEYS = new Uint8Array(0)
+
+/**
+ * Writes that make up the state of the oldest version, those of a key in the order of their versions. They come from
+ * files, where other versions need not be passed, unless the version is not merged yet.
+ */
+export function* writesUpTo(engine: AuditedEngine, merged: MergedWrites, oldest: bigint): Generator<StoredWrite> {
+  if (merged.last !== undefined && merged.last >= oldest) yield* merged.writes(0n, oldest)
+  else
+    for (const entry of engine.at(oldest).scan(ALL_KEYS))
+      yield { ...entry, isNewKey: true, annotation: entry.annotation }
+}
+
 /** Called with each write. If it returns a promise, the next write waits for it. */
 export type WriteVisitor = (write: StoredWrite) => Promise<void> | undefined
 

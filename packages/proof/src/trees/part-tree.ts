@@ -6,6 +6,8 @@ import { JOB_LENGTH } from '../hashes/wasm/keccak-module.js'
 const KEY_BITS = 8 * HASH_LENGTH
 /** Bytes of a leaf between `save` and `load`: the hash of its key, then the hash of the leaf. */
 export const SAVED_LEAF_LENGTH = 2 * HASH_LENGTH
+const HASH_WORDS = HASH_LENGTH / 4
+const SAVED_LEAF_WORDS = SAVED_LEAF_LENGTH / 4
 /** Marks a reference to a leaf; others are to inner nodes, and 0 is an empty subtree. */
 const LEAF = 0x8000_0000
 const LEAF_INDEX = 0x7fff_ffff
@@ -114,6 +116,18 @@ export class PartTree {
     return this.#arena.bytes.subarray(at, at + HASH_LENGTH)
   }
 
+  /** Kind of the subtree at a depth, which counts from the left edge of the part. No change may be under way. */
+  kindAt(depth: number, index: number): number {
+    const node = this.#subtreeAt(depth, index)
+    return node === 0 ? SUBTREE_EMPTY : node >= LEAF ? SUBTREE_LEAF : SUBTREE_INNER
+  }
+
+  /** Its root: a view, valid until the next change. */
+  hashAt(depth: number, index: number): Uint8Array {
+    const at = this.#addressOf(this.#subtreeAt(depth, index))
+    return this.#arena.bytes.subarray(at, at + HASH_LENGTH)
+  }
+
   /** Sets the value of a key by the hashes of both. Returns whether the key is new. */
   put(keyHash: Uint8Array, valueHash: Uint8Array): boolean {
     const before = this.#leafCount
@@ -173,8 +187,9 @@ export class PartTree {
 
   /** All leaves in the order of their key hashes, `SAVED_LEAF_LENGTH` bytes each. */
   save(): Uint8Array<ArrayBuffer> {
-    const { bytes, words } = this.#arena
-    const saved = new Uint8Array(this.#leafCount * SAVED_LEAF_LENGTH)
+    const { words } = this.#arena
+    // Words, because a view of a hash costs more than its copy.
+    const saved = new Uint32Array(this.#leafCount * SAVED_LEAF_WORDS)
     let at = 0
     const open = [this.#root]
     for (let node = open.pop(); node !== undefined; node = open.pop()) {
@@ -183,13 +198,15 @@ export class PartTree {
         open.push(words[this.#rights + node]!, words[this.#lefts + node]!)
         continue
       }
-      const keyAt = this.#keysAt + HASH_LENGTH * (node & LEAF_INDEX)
-      const hashAt = this.#addressOf(node)
-      saved.set(bytes.subarray(keyAt, keyAt + HASH_LENGTH), at)
-      saved.set(bytes.subarray(hashAt, hashAt + HASH_LENGTH), at + HASH_LENGTH)
-      at += SAVED_LEAF_LENGTH
+      const keyAt = (this.#keysAt + HASH_LENGTH * (node & LEAF_INDEX)) >>> 2
+      const hashAt = this.#addressOf(node) >>> 2
+      for (let word = 0; word < HASH_WORDS; word++) {
+        saved[at + word] = words[keyAt + word]!
+        saved[at + HASH_WORDS + word] = words[hashAt + word]!
+      }
+      at += SAVED_LEAF_WORDS
     }
-    return saved
+    return new Uint8Array(saved.buffer)
   }
 
   /**
@@ -210,6 +227,20 @@ export class PartTree {
     }
     this.finish()
     return true
+  }
+
+  #subtreeAt(depth: number, index: number): number {
+    const { bytes, words } = this.#arena
+    const isRight = (level: number) => ((index >>> (depth - 1 - level)) & 1) === 1
+    let node = this.#root
+    let level = this.#depth
+    for (; level < depth && node !== 0 && node < LEAF; level++) {
+      node = words[(isRight(level) ? this.#rights : this.#lefts) + node]!
+    }
+    // A single leaf is above the depth, in the subtree of its key.
+    const keyAt = this.#keysAt + HASH_LENGTH * (node & LEAF_INDEX)
+    for (; level < depth && node !== 0; level++) if (bitOf(bytes, keyAt, level) !== isRight(level)) return 0
+    return node
   }
 
   /** Finds or makes the leaf of the key hash at an address, and marks the nodes above it. */

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
+import { readEach } from '@ledger-state/engine'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { changeByte } from '../../testing/page-damage.ts'
 import { openSegment } from '../../testing/segment-files.ts'
@@ -54,6 +55,12 @@ const READS: Readonly<Record<string, (reader: LmdbEngineReader) => void | Promis
   'look-ups': (reader) => {
     for (let version = 0; version < VERSIONS; version++) {
       for (let at = 0; at < KEYS; at++) expectValue(version, keyAt(at), reader.at(BigInt(version)).get(keyAt(at)))
+    }
+  },
+  'look-ups of many keys at once': async (reader) => {
+    const keys = Array.from({ length: KEYS }, (_, at) => keyAt(at))
+    for (let version = 0; version < VERSIONS; version++) {
+      await readEach(reader.at(BigInt(version)), keys, (key, entry) => expectValue(version, key, entry?.value))
     }
   },
   'look-ups of absent keys': (reader) => {

@@ -8,6 +8,7 @@ import { NONE, type Segment } from '../memtable/segment.js'
 import { SegmentMatch } from '../segments/block-search.js'
 import { ABSENT, type Found, PRESENT, REMOVED } from '../segments/found.js'
 import { KeyProbe } from '../segments/key-filter.js'
+import type { BlocksAhead } from './blocks-ahead.js'
 import type { ReadSnapshot } from './read-snapshot.js'
 import type { SegmentSlice } from './segment-slices.js'
 
@@ -68,25 +69,56 @@ export class Lookup {
     return this.#findInSegments(key, high, low, slices)
   }
 
-  #findInSegments(key: Uint8Array, high: number, low: number, slices: readonly SegmentSlice[]): Found {
+  /**
+   * Same as `find`, except that it touches only blocks that are in memory or were read ahead. If it needs another one,
+   * it adds that to `ahead`, and returns undefined.
+   */
+  findAtHand(
+    key: Uint8Array,
+    high: number,
+    low: number,
+    { memtable, slices }: ReadSnapshot,
+    ahead: BlocksAhead,
+  ): Found | undefined {
+    this.#isInFile = false
+    const inMemtable = this.#findInMemtable(key, high, low, memtable)
+    if (inMemtable !== ABSENT) return inMemtable
     const probe = this.#probe.take(key)
-    const match = this.#match
-    for (let at = 0; at < slices.length; at++) {
-      const { reader, firstHigh, firstLow, most } = slices[at]!
-      const version = (high - firstHigh) * 2 ** 32 + (low - firstLow)
-      if (version < 0) continue
-      const found = reader.find(probe, version < most ? version : most, match)
-      if (found === ABSENT) continue
-      const writtenLow = firstLow + match.version
-      this.#writtenHigh = firstHigh + Math.floor(writtenLow / 2 ** 32)
-      this.#writtenLow = writtenLow >>> 0
-      this.#isInFile = true
-      this.#bytes = match.bytes
-      this.#start = match.start
-      this.#end = match.end
-      return found
+    for (const slice of slices) {
+      const { reader } = slice
+      const version = versionInSlice(slice, high, low)
+      if (version < 0 || !reader.mayHave(probe)) continue
+      const block = reader.index.blockOf(key, version)
+      if (!ahead.isAtHand(reader, block)) {
+        ahead.add(reader, block)
+        return undefined
+      }
+      const found = reader.findIn(block, probe, version, this.#match)
+      if (found !== ABSENT) return this.#takeMatch(slice, found)
     }
     return ABSENT
+  }
+
+  #findInSegments(key: Uint8Array, high: number, low: number, slices: readonly SegmentSlice[]): Found {
+    const probe = this.#probe.take(key)
+    for (let at = 0; at < slices.length; at++) {
+      const slice = slices[at]!
+      const found = slice.reader.find(probe, versionInSlice(slice, high, low), this.#match)
+      if (found !== ABSENT) return this.#takeMatch(slice, found)
+    }
+    return ABSENT
+  }
+
+  #takeMatch({ firstHigh, firstLow }: SegmentSlice, found: Found): Found {
+    const match = this.#match
+    const writtenLow = firstLow + match.version
+    this.#writtenHigh = firstHigh + Math.floor(writtenLow / 2 ** 32)
+    this.#writtenLow = writtenLow >>> 0
+    this.#isInFile = true
+    this.#bytes = match.bytes
+    this.#start = match.start
+    this.#end = match.end
+    return found
   }
 
   #copyFromFile(): void {
@@ -126,4 +158,10 @@ export class Lookup {
     this.#end = segment.valueEnd(entry)
     return PRESENT
   }
+}
+
+/** The newest version of a slice up to a version given as halves, less the first of its file; negative if there is none. */
+function versionInSlice({ firstHigh, firstLow, most }: SegmentSlice, high: number, low: number): number {
+  const version = (high - firstHigh) * 2 ** 32 + (low - firstLow)
+  return version < most ? version : most
 }

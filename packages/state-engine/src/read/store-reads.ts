@@ -2,6 +2,7 @@ import type { BlockInfo, KeyedEntry, VersionWrites } from '@ledger-state/core'
 import {
   type Block,
   type EngineView,
+  type EntryVisitor,
   expectNotTruncated,
   type HistoryOptions,
   type LedgerSummary,
@@ -17,6 +18,7 @@ import {
 } from '@ledger-state/engine'
 import {
   expectArray,
+  expectBytes,
   expectKept,
   expectLedger,
   expectListable,
@@ -31,6 +33,7 @@ import type { AtFailpoint } from '../failpoints/failpoints.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { type Found, PRESENT } from '../segments/found.js'
 import { blockWith } from './blocks.js'
+import { BlocksAhead } from './blocks-ahead.js'
 import { listHistory } from './list-history.js'
 import { listVersions } from './list-versions.js'
 import { Lookup } from './lookup.js'
@@ -186,7 +189,10 @@ class StoreView implements EngineView {
   }
 
   getEntry(key: Uint8Array): StateEntry | undefined {
-    if (this.#find(key) !== PRESENT) return undefined
+    return this.#find(key) === PRESENT ? this.#foundEntry() : undefined
+  }
+
+  #foundEntry(): StateEntry {
     const entry = { version: this.#lookup.writtenVersion, value: this.#lookup.copy() }
     const annotation = this.#lookup.annotation()
     return annotation ? { ...entry, annotation } : entry
@@ -199,6 +205,24 @@ class StoreView implements EngineView {
   getMany(keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
     expectArray('the keys', keys)
     return keys.map((key) => this.get(key))
+  }
+
+  /** See `readEach` of `engine`. */
+  async readEach(keys: readonly Uint8Array[], visit: EntryVisitor): Promise<void> {
+    expectArray('the keys', keys)
+    const ahead = new BlocksAhead()
+    let left = keys
+    for (const key of keys) expectBytes('the key', key)
+    for (;;) {
+      const snapshot = this.#current()
+      left = left.filter((key) => {
+        const found = this.#lookup.findAtHand(key, this.#high, this.#low, snapshot, ahead)
+        if (found !== undefined) visit(key, found === PRESENT ? this.#foundEntry() : undefined)
+        return found === undefined
+      })
+      if (left.length === 0) return
+      await ahead.read()
+    }
   }
 
   scan(prefix: Uint8Array, options?: ScanOptions): Iterable<KeyedEntry> {

@@ -33,7 +33,7 @@ export class SegmentBlocks implements CacheOwner {
   readonly #cache: BlockCache
   /** Place in the cache of each block. */
   readonly #places: Int32Array
-  /** Number of the epoch in which the block was compared with its checksum; 0 before. */
+  /** Number of the epoch in which the block was compared with its checksum in the map; 0 before, and if it is compressed. */
   readonly #verifiedIn: Uint32Array
   readonly #epoch: VerifyEpoch
   #buffer = new Uint8Array(FIRST_BUFFER_BYTES)
@@ -63,14 +63,17 @@ export class SegmentBlocks implements CacheOwner {
     }
     if (this.#map && this.#verifiedIn[block] !== 0) {
       const at = this.#index.placeOf(block)
-      if (this.#map[at + 4] === STORED) {
-        if (this.#verifiedIn[block] !== this.#epoch.number) this.#verifyAgain(block, at, this.#map)
-        this.bytes = this.#map
-        this.base = at + BLOCK_HEAD_LENGTH
-        return
-      }
+      if (this.#verifiedIn[block] !== this.#epoch.number) this.#verifyAgain(block, at, this.#map)
+      this.bytes = this.#map
+      this.base = at + BLOCK_HEAD_LENGTH
+      return
     }
     this.#read(block)
+  }
+
+  /** Whether `load` finds a block in memory: in the cache, or in a map whose block was touched. */
+  isLoaded(block: number): boolean {
+    return this.#places[block] !== NOT_CACHED || (this.#map !== undefined && this.#verifiedIn[block] !== 0)
   }
 
   dropped(block: number): void {
@@ -98,8 +101,8 @@ export class SegmentBlocks implements CacheOwner {
     const bytes = this.#buffer.subarray(0, length)
     this.#file.read(bytes, at)
     const content = openBlock(this.#file, at, bytes)
-    if (this.#map) this.#verifiedIn[block] = this.#epoch.number
     if (this.#map && bytes[4] === STORED) {
+      this.#verifiedIn[block] = this.#epoch.number
       this.bytes = this.#map
       this.base = at + BLOCK_HEAD_LENGTH
       return

@@ -111,8 +111,13 @@ export class SegmentReader {
    */
   find(probe: KeyProbe, version: number, match: SegmentMatch): Found {
     if (version < 0 || !this.#filter.mayHave(probe)) return ABSENT
+    return this.findIn(this.index.blockOf(probe.key, version), probe, version, match)
+  }
+
+  /** Same as `find` in the only block that may have the write. @throws `store_corrupt` */
+  findIn(block: number, probe: KeyProbe, version: number, match: SegmentMatch): Found {
     const { blocks } = this
-    blocks.load(this.index.blockOf(probe.key, version))
+    blocks.load(block)
     return match.findIn(blocks.bytes, blocks.base, probe, version)
   }
 

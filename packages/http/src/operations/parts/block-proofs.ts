@@ -1,3 +1,4 @@
+import { type EntryVisitor, readEach } from '@ledger-state/engine'
 import { type FoundProof, type LedgerState, proveStateOf } from '@ledger-state/ledger'
 import type { SignedCheckpoint, StatePath } from '@ledger-state/proof'
 import { invalidParameter, proofNotKept } from '../../errors.js'
@@ -27,7 +28,10 @@ export function expectProvableEnd(request: OperationRequest, proofs: StateProofs
   if (!blocks || found?.kind !== 'proven') {
     throw noProofAt(request, proofs, version)
   }
-  const values = { version, read: (key: Uint8Array) => storedView.getEntry(key) }
+  const values = {
+    version,
+    readEach: (keys: readonly Uint8Array[], visit: EntryVisitor) => readEach(storedView, keys, visit),
+  }
   const work = { turn: () => request.nextTurn(), hold }
   // Subtrees are computed one after the other, so the largest counts.
   let [count, held] = [0, 0]

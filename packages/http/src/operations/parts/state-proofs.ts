@@ -13,7 +13,14 @@ export interface ProofTree {
 /** Values of a version of the state, under keys in database form. */
 export interface ProvenState {
   readonly version: bigint
-  read(key: Uint8Array): { readonly value: Uint8Array; readonly annotation?: Uint8Array | undefined } | undefined
+  /** Reads values in any order. `visit` takes undefined for a key that has none. */
+  readEach(
+    keys: readonly Uint8Array[],
+    visit: (
+      key: Uint8Array,
+      value: { readonly value: Uint8Array; readonly annotation?: Uint8Array | undefined } | undefined,
+    ) => void,
+  ): Promise<void>
 }
 
 /** Paths of keys at ends of blocks that have no tree: they are computed from the values of the version. */
