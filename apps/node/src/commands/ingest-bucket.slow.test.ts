@@ -64,6 +64,15 @@ describe('a backup in a bucket', () => {
     expect(existsSync(bed.at('store/data.mdb'))).toBe(false)
   })
 
+  it('is not followed by a node that serves', async () => {
+    bed.ingest(bed.at('bucket/e1'), 'store')
+    const addresses = ['--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0']
+    const words = ['serve', ...addresses, '--follow', `${bucket.url}/e1`, '--data-dir', bed.at('store')]
+    const { status, stderr, stdout } = await new RunningProgram(words, { cwd: bed.folder, env }).outcome()
+    expect(status).toBe(1)
+    expect(stdout + stderr).toContain('feed of another Ledger State node')
+  })
+
   it('has a state snapshot that is ingested, and the transactions after it', async () => {
     const folder = readdirSync(bed.at('bucket/e1')).find((name) => name.startsWith('state_'))!
     for (const source of [`s3://bucket/e1/${folder}`, 's3://bucket/e1']) {

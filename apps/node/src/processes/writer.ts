@@ -15,6 +15,7 @@ import { decodeCommitMark } from '@ledger-state/records'
 import type { Compress } from '@ledger-state/state-engine'
 import type { Logger } from 'pino'
 import type { SliceSettings } from '../config/slice-settings.js'
+import { usage } from '../errors.js'
 import { createLoggedProgress } from '../ingest/ingest-progress.js'
 import { type NetworkWindow, openNetworkWindow } from '../ingest/network-window.js'
 import { sliceOptionsOf } from '../ingest/slice-options.js'
@@ -116,7 +117,10 @@ async function followSources(
     openNode: async () => {
       const { mark } = engine.kind === 'sync' ? engine : await engine.snapshot()
       const salt = settings.hashSalt ?? decodeCommitMark(mark).hashSalt
-      return await openSource(url!, { follow: true, headers, verify, hashSalt: salt, onNotice, signal: stop })
+      const source = await openSource(url!, { follow: true, headers, verify, hashSalt: salt, onNotice, signal: stop })
+      if (source.isLive) return source
+      await source.close()
+      throw usage.followOfNoNode(url!)
     },
     only: (reopen) => slice && sliceOptionsOf(slice, place, reopen),
   }
