@@ -13,7 +13,7 @@ export interface SubtreeRoots {
   readonly roots: Uint8Array<ArrayBuffer>
 }
 
-/** What a replay found out about a part. */
+/** The result of the replay of a part. */
 export interface PartRoots {
   /** Roots of the part, which is its only subtree. */
   readonly whole: SubtreeRoots
