@@ -97,6 +97,12 @@ describe('bytes', () => {
         expect(written[1]).toEqual(written[0])
       }),
     )
+    fc.assert(
+      fc.property(anyText, anyText, fc.nat(9_000), (one, other, times) => {
+        const text = `${one}${'x€'.repeat(times)}${other}`
+        expect(portable.utf8Length(text)).toBe(node.utf8Length(text))
+      }),
+    )
     for (const { writeAscii, allocateBytes } of [node, portable]) {
       const target = allocateBytes(4).fill(0)
       expect(writeAscii(target, 1, 'ab')).toBe(2)
