@@ -96,8 +96,8 @@ describe('the command `start`', () => {
     const [balance, atTime, csv, changes, resource, module, item, view, items] = answers
     expect(atTime).toMatch(/^\d+$/)
     expect(csv!.trim().split('\r\n')).toHaveLength(6)
-    // Columns: version, microseconds, the same as a time, balance, and an empty error.
-    expect(csv!.split('\r\n')[1]).toMatch(new RegExp(`^\\d+,\\d+,2025-01-01T[\\d:.]+Z,${balance},$`))
+    // Columns: version, microseconds, the same as a time, balance, an empty error, and facts of the transaction.
+    expect(csv!.split('\r\n')[1]).toMatch(new RegExp(`^\\d+,\\d+,2025-01-01T[\\d:.]+Z,${balance},,0x[0-9a-f]{64},`))
     expect(JSON.parse(changes!)).not.toHaveLength(0)
     expect(JSON.parse(resource!)).toMatchObject({ data: { prices: { handle: '0x7ab1e3' } } })
     expect(JSON.parse(module!)).toMatchObject({ abi: { name: 'harbour' } })

@@ -111,7 +111,7 @@ describe.runIf(hasSharedData)('transactions that stay after their state is prune
     expect(engine.ledger!.oldestVersion).toBeGreaterThan(100n)
     await expectSame(kept)
     expect((await fetch(`${kept}/accounts/0x1?ledger_version=3`)).status).toBe(410)
-  }, 60_000)
+  }, 300_000)
 
   it('are in snapshots, exports and stores ingested from them', async () => {
     await engine.snapshot(join(folder, 'snapshot'))
@@ -132,7 +132,7 @@ describe.runIf(hasSharedData)('transactions that stay after their state is prune
     await ingestSource(copy, source, { retain: 1n, retainTransactions: 100_000n })
     await source.close()
     await expectSame(await serve(createLedger(copy)))
-  }, 60_000)
+  }, 300_000)
 
   it('are in a database', async () => {
     const server = await startPostgres()
