@@ -2,7 +2,7 @@
  * Copies `bytes[start, end)`, by default all of them, into memory that nothing else has. `slice` does not always copy: a
  * Buffer returns a view of its memory.
  */
-export function copyBytes(bytes: Uint8Array, start = 0, end = bytes.length): Uint8Array {
+export function copyBytes(bytes: Uint8Array, start = 0, end = bytes.length): Uint8Array<ArrayBuffer> {
   if (bytes.constructor === Uint8Array) return bytes.slice(start, end)
   // A view takes as long to make as a copy of 100 bytes.
   const source = start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end)

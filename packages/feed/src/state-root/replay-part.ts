@@ -1,3 +1,4 @@
+import { copyBytes } from '@ledger-state/core/bytes'
 import { HASH_LENGTH, type PartTree } from '@ledger-state/proof'
 import { keyHashBits } from './tree-part.js'
 import { HASHED_KEY_AT, HASHED_WRITE_LENGTH } from './write-batch.js'
@@ -160,8 +161,8 @@ class RootList {
     return {
       blocks: this.#blocks.slice(0, count),
       subtrees: this.#subtrees.slice(0, count),
-      kinds: this.#kinds.slice(0, count),
-      roots: this.#roots.slice(0, count * HASH_LENGTH),
+      kinds: copyBytes(this.#kinds, 0, count),
+      roots: copyBytes(this.#roots, 0, count * HASH_LENGTH),
     }
   }
 }

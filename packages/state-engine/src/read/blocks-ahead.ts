@@ -76,11 +76,12 @@ function rangesOf({ index }: SegmentReader, blocks: ReadonlySet<number>, file: F
 
 async function readRanges(ranges: readonly FileRange[]): Promise<void> {
   const left = ranges.values()
+  const longest = ranges.reduce((most, { start, end }) => Math.max(most, end - start), 0)
   const readSome = async () => {
-    const buffer = Buffer.allocUnsafe(MOST_BYTES)
+    const buffer = Buffer.allocUnsafe(Math.min(MOST_BYTES, longest))
     for (const { file, start, end } of left) {
-      for (let at = start; at < end; at += MOST_BYTES) {
-        await file.read(buffer, 0, Math.min(MOST_BYTES, end - at), at).catch(ignore)
+      for (let at = start; at < end; at += buffer.length) {
+        await file.read(buffer, 0, Math.min(buffer.length, end - at), at).catch(ignore)
       }
     }
   }
