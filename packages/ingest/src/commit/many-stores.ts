@@ -23,9 +23,9 @@ import type { StoreNotes } from './followed-key.js'
 
 /**
  * Number of stores, with former ones, at which the changes of an owner begin to be listed. A page of fewer looks at all
- * of them, in about 2 ms.
+ * of them, in 1.5 to 3 ms.
  */
-const MANY = 512
+const MANY = 128
 /** Most owners whose stores one commit counts. The others are counted when another of their stores is written. */
 const MOST_COUNTED = 64
 /** Most owners that become owners of many within one commit and are listed in it. The next commit counts the others. */
@@ -64,7 +64,7 @@ interface BegunRow {
  * are very many: a page of earlier versions looks at them only.
  */
 export class ManyStores implements StoreNotes {
-  /** Owners by name; undefined until they were read. Each has hundreds of stores, so they are few. */
+  /** Owners by name; undefined until they were read. Each has many stores, so they are few. */
   #listed: Map<string, ListedOwner> | undefined
   /** Written groups with such an address. */
   #samples: Uint8Array[] = []

@@ -13,7 +13,7 @@ export interface ActivityWindow {
 const GROWTH = 2
 const MOST_WRITES = 4_096
 /** Stores that an owner lost in the first part of versions without a list. A page reads a few rows for each of them. */
-const FIRST_ENDED = 512
+const FIRST_ENDED = 128
 
 /**
  * Divides a range of versions into parts with about `writes` writes of stores of an owner, more in later parts, where

@@ -2,12 +2,13 @@ import { operationLength } from './block-writer.js'
 import { ByteOutput } from './byte-output.js'
 import { MOST_ENTRY_WRITES } from './format.js'
 import { applyPatch } from './patch.js'
+import { VarintReader } from './varint-reader.js'
 
 /** End of a value that marks a deletion. */
 export const DELETED = -1
 
 /** All writes of an entry of a block, with their values. */
-export class EntryReader {
+export class EntryReader extends VarintReader {
   count = 0
   /** Versions, less the first of the file. */
   readonly versions = new Float64Array(MOST_ENTRY_WRITES)
@@ -15,10 +16,8 @@ export class EntryReader {
   readonly starts = new Float64Array(MOST_ENTRY_WRITES)
   readonly ends = new Float64Array(MOST_ENTRY_WRITES)
   bytes: Uint8Array = new Uint8Array(0)
-  /** Offset of the end of the part of the entry that was read last. */
-  next = 0
   readonly #operations = new Float64Array(MOST_ENTRY_WRITES)
-  readonly #restored = new ByteOutput()
+  #restored: ByteOutput | undefined
 
   /** Reads an entry, beginning with its number of writes. The bytes must not change while the values are used. */
   read(bytes: Uint8Array, at: number): void {
@@ -39,17 +38,6 @@ export class EntryReader {
     else this.#takeInPlace(bytes)
   }
 
-  /** Reads a varint at `next`. */
-  readVarint(bytes: Uint8Array): number {
-    let byte = bytes[this.next++]!
-    let value = byte & 127
-    for (let unit = 128; byte > 127; unit *= 128) {
-      byte = bytes[this.next++]!
-      value += (byte & 127) * unit
-    }
-    return value
-  }
-
   #takeInPlace(bytes: Uint8Array): void {
     this.bytes = bytes
     for (let write = 0; write < this.count; write++) {
@@ -62,6 +50,7 @@ export class EntryReader {
 
   /** Puts the values one after the other, with the patches applied. */
   #restore(bytes: Uint8Array): void {
+    this.#restored ??= new ByteOutput()
     const restored = this.#restored
     restored.length = 0
     for (let write = 0; write < this.count; write++) {

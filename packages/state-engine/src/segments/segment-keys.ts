@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer'
 import { endAt } from './block-search.js'
 import { compareBytes } from './compare-bytes.js'
-import { EntryReader } from './entry-reader.js'
 import type { SegmentReader } from './segment-reader.js'
+import { VarintReader } from './varint-reader.js'
 
 /** Version below all of a file. */
 const BEFORE_ALL = -1
@@ -10,7 +10,7 @@ const BEFORE_ALL = -1
 /** The keys of a segment in order, for scans. A key is met once, however many writes it has. */
 export class SegmentKeys {
   readonly #reader: SegmentReader
-  readonly #entry = new EntryReader()
+  readonly #entry = new VarintReader()
   #block = 0
   #place = 0
   #key: Uint8Array | undefined
