@@ -103,14 +103,14 @@ async function commitChain(
       if (first + at >= wholeFrom) {
         const bytes = frontier.toBytes()
         const whole = { transaction, info, events, writeSet, indexInBlock: undefined, leaf, readFrontier: () => bytes }
-        group ??= new TransactionGroup(version, whole)
+        group ??= new TransactionGroup(version)
         own.push(group.add(version, whole, own))
         if (first + at === wholeFrom) own.push([WHOLE_TRANSACTIONS_KEY, Buffer.from(SALT)])
       }
       return { version, block, writes: own }
     })
-    const begun = versions.find(({ version }) => version === group?.firstVersion)
-    begun?.writes.push(...((await group?.toWrites()) ?? []))
+    const grouped = (await group?.toWrites())?.writes
+    for (const { version, writes } of versions) writes.push(...(grouped?.get(version) ?? []))
     await engine.commit(
       versions.map(({ block, ...rest }) => (block ? { ...rest, block } : rest)),
       { chainId: BigInt(SYNTHETIC_CHAIN_ID) },

@@ -337,18 +337,11 @@ export class StreamLedger {
     const records: (Omit<VersionWrites, 'writes'> & { readonly writes: Write[] })[] = []
     let parent = this.#branches.at(-1)!.at(-1)
     let group: TransactionGroup | undefined
-    const endGroup = async (): Promise<void> => {
-      const first = records.find(({ version }) => version === group?.firstVersion)
-      first?.writes.push(...(await group!.toWrites())!)
-    }
     for (let at = 0; at < count; at++) {
       const { one, writes } = await this.#next(parent)
       const { version, height, timestampUsec } = one
       const whole = { ...this.#whole, events: eventsOf(one), readFrontier: () => this.#frontierAt(version) }
-      if (!group?.hasRoomFor(version, whole)) {
-        await endGroup()
-        group = new TransactionGroup(version, whole)
-      }
+      group ??= new TransactionGroup(version)
       const own = [...writes, group.add(version, whole, writes)]
       if (version === 0n) own.push([WHOLE_TRANSACTIONS_KEY, Buffer.from(HASH_SALT)])
       const block = one.isBlock ? { height, epoch: 0n, timestampUsec } : undefined
@@ -356,7 +349,8 @@ export class StreamLedger {
       made.push(one)
       parent = one
     }
-    await endGroup()
+    const grouped = (await group?.toWrites())?.writes
+    for (const { version, writes } of records) writes.push(...(grouped?.get(version) ?? []))
     this.#branches.at(-1)!.push(...made)
     await this.#engine.commit(records, { chainId: CHAIN_ID })
     this.#setCommitted()

@@ -8,24 +8,31 @@ export interface GroupedVersion {
   readonly number: bigint
 }
 
+/** The versions of a group under one key. */
+export interface GroupedVersions {
+  /** First version of the group. */
+  readonly group: bigint
+  /** In ascending order. */
+  readonly versions: readonly GroupedVersion[]
+}
+
 // Ascending versions of one group under a key that the first version of the group writes:
-//   n × uleb128 version less the one before, at first the first of the group · in families with numbers, uleb128 number
-//   less the one before, at first 0, modulo 2^64
-// Empty if that is a single 0.
+//   varint first version of the group · n × uleb128 version less the one before, at first the first of the group · in
+//   families with numbers, varint number less the one before, at first 0, modulo 2^64
+// A state that begins a store has rows of a group that began before it, so a row says which group it is of.
 
 /**
  * Encodes the versions of a group.
  * @param writer is reset; a group has hundreds of keys, and a writer for each of them costs more than its bytes
  */
 export function encodeGroupedVersions(
-  first: bigint,
-  versions: readonly GroupedVersion[],
+  { group, versions }: GroupedVersions,
   hasNumbers: boolean,
   writer = new ByteWriter(),
 ): Uint8Array {
-  if (!hasNumbers && versions.length === 1 && versions[0]!.version === first) return new Uint8Array(0)
   writer.reset()
-  let before: GroupedVersion = { version: first, number: 0n }
+  writeVarint(writer, group)
+  let before: GroupedVersion = { version: group, number: 0n }
   for (const one of versions) {
     writer.uleb128(Number(one.version - before.version))
     if (hasNumbers) writeVarint(writer, BigInt.asUintN(64, one.number - before.number))
@@ -35,16 +42,16 @@ export function encodeGroupedVersions(
 }
 
 /** Decodes the versions of a group. @throws `invalid_bcs` */
-export function decodeGroupedVersions(first: bigint, bytes: Uint8Array, hasNumbers: boolean): GroupedVersion[] {
-  if (bytes.length === 0) return [{ version: first, number: 0n }]
+export function decodeGroupedVersions(bytes: Uint8Array, hasNumbers: boolean): GroupedVersions {
   const reader = new ByteReader(bytes)
+  const group = readVarint(reader)
   const versions: GroupedVersion[] = []
-  let before: GroupedVersion = { version: first, number: 0n }
+  let before: GroupedVersion = { version: group, number: 0n }
   while (reader.remaining > 0) {
     const version = before.version + BigInt(reader.readUleb128())
     const number = hasNumbers ? BigInt.asUintN(64, before.number + readVarint(reader)) : 0n
     before = { version, number }
     versions.push(before)
   }
-  return versions
+  return { group, versions }
 }

@@ -55,7 +55,8 @@ const HASH_PREFIX_LENGTH = 2
 const EVENT_TYPE_LENGTH = 16
 const WITH_WHOLE = 'each version that comes with its whole transaction'
 const EXPIRED = 'an ingest, after `--retain-transactions`'
-const FIRST_OF_GROUP = 'the first of successive versions committed together with their whole transactions'
+const FIRST_OF_BLOCK = 'the first of successive versions committed together with their whole transactions'
+const FIRST_OF_GROUP = 'the first of the versions committed together with their whole transactions'
 
 /**
  * All families of own keys. Add a family here and in docs/storage.md, "Keys of a store"; give it a second byte that no
@@ -237,7 +238,7 @@ export const KEY_FAMILIES = {
     value:
       'transactions of the version and of some that follow (`records/src/transaction-block.ts`), or empty: that of the version is not kept',
     codec: BYTES,
-    writtenBy: FIRST_OF_GROUP,
+    writtenBy: FIRST_OF_BLOCK,
     deletedBy: NOBODY,
   }),
   transactionHash: family(0x21, {
@@ -299,7 +300,7 @@ export const KEY_FAMILIES = {
     suffixLength: [U64_LENGTH, U64_LENGTH],
     value: 'as under `fe20` and a byte, with the values of write sets',
     codec: BYTES,
-    writtenBy: FIRST_OF_GROUP,
+    writtenBy: FIRST_OF_BLOCK,
     deletedBy: EXPIRED,
   }),
   retainedIndex: family(0x28, {
@@ -307,7 +308,7 @@ export const KEY_FAMILIES = {
     suffixLength: [1 + HASH_PREFIX_LENGTH + U64_LENGTH, 1 + ADDRESS_LENGTH + 2 * U64_LENGTH],
     value: 'as under that key',
     codec: BYTES,
-    writtenBy: FIRST_OF_GROUP,
+    writtenBy: FIRST_OF_BLOCK,
     deletedBy: EXPIRED,
   }),
 } as const satisfies Record<string, KeyFamily>

@@ -4,7 +4,15 @@ import { deflateRaw } from 'node:zlib'
 import { ByteWriter, type Write } from '@ledger-state/core'
 import { MAX_VALUE_LENGTH } from '@ledger-state/engine'
 import { writeOutline } from './info-outline.js'
-import { COLUMNS, FORMS, MAX_INFLATED, type OwnFacts } from './transaction-block.js'
+import { RUN_VERSIONS } from './own-keys.js'
+import {
+  COLUMNS,
+  FORMS,
+  FULL_BLOCK_BYTES,
+  MAX_INFLATED,
+  type OwnFacts,
+  type TransactionBlock,
+} from './transaction-block.js'
 import { TRANSACTION_DICTIONARY } from './transaction-dictionary.js'
 import { writeVarint } from './varint.js'
 import { type WholeTransaction, writeWithoutValues } from './whole-transaction.js'
@@ -20,6 +28,8 @@ const deflate = promisify<Uint8Array, object, Buffer>(deflateRaw)
 
 /** Builds a block. */
 export class TransactionBlockWriter {
+  readonly firstVersion: bigint
+  readonly #group: bigint
   readonly #frontier: Uint8Array
   readonly #hasValues: boolean
   readonly #leaves = new ByteWriter()
@@ -28,21 +38,30 @@ export class TransactionBlockWriter {
   #count = 0
 
   /**
-   * @param frontier as in `TransactionBlock`
+   * @param place as in `TransactionBlock`
    * @param hasValues whether write sets keep their values
    */
-  constructor(frontier: Uint8Array, hasValues: boolean) {
+  constructor({ firstVersion, group, frontier }: Omit<TransactionBlock, 'transactions'>, hasValues: boolean) {
+    this.firstVersion = firstVersion
+    this.#group = group
     this.#frontier = frontier
     this.#hasValues = hasValues
   }
 
-  /** Number of its transactions. */
-  get count(): number {
-    return this.#count
+  /** Version after its last transaction. */
+  get end(): bigint {
+    return this.firstVersion + BigInt(this.#count)
+  }
+
+  /** Whether a version can join the block. */
+  hasRoomFor(version: bigint, { transaction, events, writeSet }: WholeTransaction): boolean {
+    if (version !== this.end || version % RUN_VERSIONS === 0n) return false
+    const values = this.#hasValues ? writeSet.length : 0
+    return this.#byteLength + transaction.length + events.length + values <= FULL_BLOCK_BYTES
   }
 
   /** Bytes of its transactions, inflated. */
-  get byteLength(): number {
+  get #byteLength(): number {
     return this.#columns.reduce((sum, { length }) => sum + length, 0)
   }
 
@@ -84,7 +103,8 @@ export class TransactionBlockWriter {
       chunkSize: PIECE_BYTES,
     })
     const form = this.#hasValues ? FORMS.withValues : FORMS.withoutValues
-    const head = new ByteWriter().u8(form).uleb128(this.#count).byteString(this.#frontier)
+    const before = Number(this.firstVersion - this.#group)
+    const head = new ByteWriter().u8(form).uleb128(this.#count).uleb128(before).byteString(this.#frontier)
     const block = head.bytes(this.#leaves.toBytes()).uleb128(inflated.length).bytes(deflated).toBytes()
     return block.length <= MAX_VALUE_LENGTH ? block : undefined
   }

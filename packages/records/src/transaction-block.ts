@@ -31,14 +31,16 @@ export interface OwnFacts {
 /** Transactions of successive versions, which are stored together. */
 export interface TransactionBlock {
   readonly firstVersion: bigint
+  /** First version of the group that the block belongs to: the versions that were committed together with it. */
+  readonly group: bigint
   /** Frontier of the ledger's accumulator with the first of these versions as its last leaf. */
   readonly frontier: Uint8Array
   readonly transactions: readonly StoredTransaction[]
 }
 
 // A block:
-//   u8 1 · uleb128 n · frontier with its length · n × leaf, 32 bytes · uleb128 bytes that follow, inflated ·
-//   the following, deflated with `TRANSACTION_DICTIONARY`:
+//   u8 1 · uleb128 n · uleb128 its first version less the first of its group · frontier with its length ·
+//   n × leaf, 32 bytes · uleb128 bytes that follow, inflated · the following, deflated with `TRANSACTION_DICTIONARY`:
 //     n × uleb128 index in its block plus 1, or 0 · lengths of the outline, the events, the write set, the transaction ·
 //     offset of the hashes in the info
 //     n × outline · n × events · n × write set · n × transaction
@@ -57,15 +59,18 @@ const MOST_DEFLATED = 1_032
 /** The parts of a transaction, in their order in a block. */
 export const COLUMNS = ['outline', 'events', 'writeSet', 'transaction'] as const
 
-/** First version of a block; undefined if the value is empty, because the transactions of its versions are not kept. */
-export function firstVersionOfBlock(bytes: Uint8Array): bigint | undefined {
-  return bytes.length === 0 ? undefined : readHead(new ByteReader(bytes)).firstVersion
+/**
+ * First version of a block, and of its group; undefined if the value is empty, because the transactions of its versions
+ * are not kept.
+ */
+export function placeOfBlock(bytes: Uint8Array): Pick<TransactionBlock, 'firstVersion' | 'group'> | undefined {
+  return bytes.length === 0 ? undefined : readHead(new ByteReader(bytes))
 }
 
 /** Decodes a block. @throws `invalid_bcs` */
 export function decodeTransactionBlock(bytes: Uint8Array): TransactionBlock {
   const reader = new ByteReader(bytes)
-  const { count, firstVersion, frontier, hasValues } = readHead(reader)
+  const { count, firstVersion, group, frontier, hasValues } = readHead(reader)
   const leaves = Array.from({ length: count }, () => reader.readBytes(HASH_LENGTH))
   const length = reader.readUleb128()
   const inner = new ByteReader(inflateRest(reader, length))
@@ -92,7 +97,7 @@ export function decodeTransactionBlock(bytes: Uint8Array): TransactionBlock {
       ownFacts,
     }
   })
-  return { firstVersion, frontier, transactions }
+  return { firstVersion, group, frontier, transactions }
 }
 
 function readHead(reader: ByteReader) {
@@ -101,12 +106,14 @@ function readHead(reader: ByteReader) {
   if (form !== FORMS.withoutValues && !hasValues)
     throw reader.fault(`unknown form ${form} of a block of transactions`, 0)
   const count = reader.readUleb128()
+  const before = BigInt(reader.readUleb128())
   const frontier = reader.readByteString()
   if (count === 0 || count > Number(RUN_VERSIONS) || frontier.length < FRONTIER_COUNT_LENGTH) {
     throw reader.fault('a block of transactions with a wrong head', 0)
   }
   // The frontier counts the first version as its last leaf.
-  return { count, frontier, hasValues, firstVersion: new ByteReader(frontier).readU64() - 1n }
+  const firstVersion = new ByteReader(frontier).readU64() - 1n
+  return { count, frontier, hasValues, firstVersion, group: firstVersion - before }
 }
 
 function inflateRest(reader: ByteReader, length: number): Uint8Array {

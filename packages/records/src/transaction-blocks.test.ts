@@ -18,9 +18,9 @@ import {
   sequenceNumberKey,
   transactionBlockKey,
 } from './own-keys.js'
-import { decodeTransactionBlock, firstVersionOfBlock } from './transaction-block.js'
+import { decodeTransactionBlock, placeOfBlock } from './transaction-block.js'
 import { TRANSACTION_DICTIONARY } from './transaction-dictionary.js'
-import { TransactionGroup } from './transaction-group.js'
+import { noTransactionWrite, TransactionGroup } from './transaction-group.js'
 import { type WholeTransaction, withValues } from './whole-transaction.js'
 
 const hasher = new LedgerHasher()
@@ -75,16 +75,18 @@ describe('a block of transactions', () => {
     await fc.assert(
       fc.asyncProperty(lists, fc.bigInt(0n, 10n ** 9n), async (list, run) => {
         const first = run * 128n
-        const group = new TransactionGroup(first, wholeOf(first, list[0]!))
+        const group = new TransactionGroup(first)
         for (const [at, one] of list.entries()) {
           const version = first + BigInt(at)
           const whole = wholeOf(version, one)
-          expect(group.hasRoomFor(version, whole)).toBe(at > 0)
           expect(isWholeTransactionKey(group.add(version, whole, [])[0])).toBe(true)
         }
-        const [[key, value]] = (await group.toWrites()) as [[Uint8Array, Uint8Array]]
+        const { writes, tooLong } = await group.toWrites()
+        expect(tooLong).toEqual([])
+        expect([...writes.keys()]).toEqual([first])
+        const [[key, value]] = writes.get(first) as [[Uint8Array, Uint8Array]]
         expect(key).toEqual(transactionBlockKey(first + 127n))
-        expect(firstVersionOfBlock(value)).toBe(first)
+        expect(placeOfBlock(value)).toMatchObject({ firstVersion: first, group: first })
         for (let times = 0; times < 2; times++) {
           const block = decodeTransactionBlock(value)
           expect(block.firstVersion).toBe(first)
@@ -108,9 +110,9 @@ describe('a block of transactions', () => {
 
   it('of damaged bytes is refused as such, and nothing else is thrown', async () => {
     const parts = fc.sample(wholes, { numRuns: 3, seed: 5 })
-    const group = new TransactionGroup(0n, wholeOf(0n, parts[0]!))
+    const group = new TransactionGroup(0n)
     for (const [at, one] of parts.entries()) group.add(BigInt(at), wholeOf(BigInt(at), one), [])
-    const [[, value]] = (await group.toWrites()) as [[Uint8Array, Uint8Array]]
+    const [[, value]] = (await group.toWrites()).writes.get(0n) as [[Uint8Array, Uint8Array]]
     fc.assert(
       fc.property(fc.nat(value.length - 1), fc.integer({ min: 1, max: 255 }), fc.boolean(), (at, change, isCut) => {
         const damaged = isCut ? value.subarray(0, at) : Uint8Array.from(value)
@@ -123,28 +125,41 @@ describe('a block of transactions', () => {
       }),
     )
     // A small value that claims to be long once it is inflated.
-    const claim = new ByteWriter().u8(1).uleb128(1).byteString(new Uint8Array(8)).bytes(new Uint8Array(32))
+    const claim = new ByteWriter().u8(1).uleb128(1).uleb128(0).byteString(new Uint8Array(8)).bytes(new Uint8Array(32))
     const bomb = claim.uleb128(60_000_000).bytes(new Uint8Array(100)).toBytes()
     expect(() => decodeTransactionBlock(bomb)).toThrow(expect.objectContaining({ code: 'invalid_bcs' }))
   })
 
-  it('that is too long for a store is not made', async () => {
+  it('that is too long for a store is not made, and no index names its transaction', async () => {
     const [parts] = fc.sample(wholes, { numRuns: 1, seed: 5 })
-    const whole = wholeOf(5n, { ...parts!, transaction: randomBytes(17 << 20) })
-    const group = new TransactionGroup(5n, whole)
-    group.add(5n, whole, [])
-    expect(await group.toWrites()).toBeUndefined()
+    const key = resourceKey(parts!.address, TAG)
+    for (const place of ['shared', 'own'] as const) {
+      const group = new TransactionGroup(5n, place)
+      const long = { ...parts!, transaction: randomBytes(17 << 20) }
+      group.add(5n, wholeOf(5n, long), [[key, parts!.value]])
+      group.add(6n, wholeOf(6n, parts!), [[key, parts!.value]])
+      const { writes, tooLong } = await group.toWrites()
+      expect(tooLong).toEqual([5n])
+      expect(writes.get(5n)![0]).toEqual(noTransactionWrite(5n, place))
+      expect(writes.get(6n)![0]![1]!.length).toBeGreaterThan(0)
+      const rows = [...writes].flatMap(([, made]) => made.slice(1))
+      const listed = rows.map(([, row]) => decodeGroupedVersions(row!, false).versions.map(({ version }) => version))
+      expect(listed).toEqual([[6n]])
+    }
   })
 
-  it('ends with its run, and once it is full', () => {
+  it('ends with its run, and once it is full; those of one group say where it began', async () => {
     const [parts] = fc.sample(wholes, { numRuns: 1, seed: 5 })
-    const group = new TransactionGroup(126n, wholeOf(126n, parts!))
-    group.add(126n, wholeOf(126n, parts!), [])
-    expect(group.hasRoomFor(127n, wholeOf(127n, parts!))).toBe(true)
-    expect(group.hasRoomFor(127n, wholeOf(127n, { ...parts!, transaction: new Uint8Array(65_536) }))).toBe(false)
-    group.add(127n, wholeOf(127n, parts!), [])
-    expect(group.hasRoomFor(128n, wholeOf(128n, parts!))).toBe(false)
-    expect(group.hasRoomFor(129n, wholeOf(129n, parts!))).toBe(false)
+    for (const place of ['shared', 'shared_with_values', 'own'] as const) {
+      const group = new TransactionGroup(125n, place)
+      const full = { ...parts!, transaction: new Uint8Array(65_536) }
+      for (const version of [125n, 126n, 127n, 128n, 129n, 131n])
+        group.add(version, wholeOf(version, version === 127n ? full : parts!), [])
+      const { writes } = await group.toWrites()
+      const begun = [...writes.values()].map((made) => placeOfBlock(made[0]![1]!)!)
+      expect(begun.map(({ firstVersion }) => firstVersion)).toEqual([125n, 127n, 128n, 131n])
+      for (const { firstVersion, group } of begun) expect(group).toBe(place === 'own' ? firstVersion : 125n)
+    }
   })
 })
 
@@ -176,7 +191,7 @@ describe('the indexes of a group', () => {
     const sent = (number: bigint) =>
       new ByteWriter().u8(0).bytes(sender).u64(number).bytes(new Uint8Array(40)).toBytes()
     const table = new Uint8Array(32).fill(7)
-    const group = new TransactionGroup(10n, wholeOf(10n, parts!))
+    const group = new TransactionGroup(10n)
     const writes = [
       [resourceKey(sender, TAG), Uint8Array.of(1)],
       [resourceKey(sender, parseStructTag('0x1::m::S')), Uint8Array.of(1)],
@@ -185,8 +200,9 @@ describe('the indexes of a group', () => {
     group.add(10n, wholeOf(10n, { ...parts!, transaction: sent(4n) }), writes)
     group.add(11n, wholeOf(11n, parts!), writes.slice(2))
     group.add(12n, wholeOf(12n, { ...parts!, transaction: sent(5n) }), [])
-    const made = new Map((await group.toWrites())!.map(([key, value]) => [hex(key), value!]))
-    const found = (key: Uint8Array, hasNumbers: boolean) => decodeGroupedVersions(10n, made.get(hex(key))!, hasNumbers)
+    const made = new Map((await group.toWrites()).writes.get(10n)!.map(([key, value]) => [hex(key), value!]))
+    const found = (key: Uint8Array, hasNumbers: boolean) =>
+      decodeGroupedVersions(made.get(hex(key))!, hasNumbers).versions
     expect(found(sequenceNumberKey(sender), true)).toEqual([
       { version: 10n, number: 4n },
       { version: 12n, number: 5n },
@@ -197,7 +213,7 @@ describe('the indexes of a group', () => {
   })
 
   it('are read as they were written, with any numbers', () => {
-    const list = fc.uniqueArray(fc.tuple(fc.nat(127), fc.bigInt(0n, 2n ** 64n - 1n)), {
+    const list = fc.uniqueArray(fc.tuple(fc.nat(10_000), fc.bigInt(0n, 2n ** 64n - 1n)), {
       selector: ([at]) => at,
       minLength: 1,
     })
@@ -206,9 +222,8 @@ describe('the indexes of a group', () => {
         const versions = items
           .sort(([a], [b]) => a - b)
           .map(([at, number]) => ({ version: first + BigInt(at), number: hasNumbers ? number : 0n }))
-        expect(decodeGroupedVersions(first, encodeGroupedVersions(first, versions, hasNumbers), hasNumbers)).toEqual(
-          versions,
-        )
+        const grouped = { group: first, versions }
+        expect(decodeGroupedVersions(encodeGroupedVersions(grouped, hasNumbers), hasNumbers)).toEqual(grouped)
       }),
     )
   })

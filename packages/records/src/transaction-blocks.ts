@@ -1,8 +1,8 @@
-export { decodeGroupedVersions, type GroupedVersion } from './grouped-versions.js'
+export { decodeGroupedVersions, type GroupedVersion, type GroupedVersions } from './grouped-versions.js'
 export { outlineToInfo } from './info-outline.js'
 export {
   decodeTransactionBlock,
-  firstVersionOfBlock,
+  placeOfBlock,
   type StoredTransaction,
   type TransactionBlock,
 } from './transaction-block.js'

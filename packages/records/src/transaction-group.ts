@@ -10,7 +10,6 @@ import {
   eventStreamKey,
   eventTypeKey,
   nonceKey,
-  RUN_VERSIONS,
   retainedBlockKey,
   retainedIndexKey,
   sequenceNumberKey,
@@ -19,7 +18,7 @@ import {
   transactionHashMark,
 } from './own-keys.js'
 import { readSent } from './sent-transaction.js'
-import { FULL_BLOCK_BYTES, type OwnFacts, type StoredTransaction } from './transaction-block.js'
+import type { OwnFacts, StoredTransaction } from './transaction-block.js'
 import { TransactionBlockWriter } from './transaction-block-writer.js'
 import type { WholeTransaction } from './whole-transaction.js'
 
@@ -41,32 +40,43 @@ interface GroupedKey {
  */
 export type TransactionPlace = 'shared' | 'shared_with_values' | 'own'
 
+/** The writes that a group adds to its versions. */
+export interface GroupWrites {
+  /** By version. */
+  readonly writes: ReadonlyMap<bigint, readonly Write[]>
+  /** Versions whose transactions are too long for a store. */
+  readonly tooLong: readonly bigint[]
+}
+
+interface EndedBlock {
+  readonly firstVersion: bigint
+  /** Version after its last transaction. */
+  readonly end: bigint
+  readonly bytes: Promise<Uint8Array | undefined>
+  /** Keys of its own, if the group does not have them. */
+  readonly keys: IndexKeys
+}
+
 /**
- * Whole transactions of successive versions of one commit: they become one block, and each key of an index is written
- * once for all of them. The first version of the group writes everything except the keys of hashes.
+ * Whole transactions of versions that are committed together, in blocks. Each key of an index is written once for all of
+ * them, by the first version of the group; transactions with keys of their own are deleted block by block, so the first
+ * version of each of their blocks writes the keys.
  */
 export class TransactionGroup {
   readonly firstVersion: bigint
   readonly #place: TransactionPlace
-  readonly #block: TransactionBlockWriter
-  /** Keys of indexes by family and by name. */
-  readonly #keys = new IndexKeys()
+  readonly #ended: EndedBlock[] = []
+  #block: TransactionBlockWriter | undefined
+  /** The keys of the group, or of the last block of a group whose blocks have keys of their own. */
+  #keys = new IndexKeys()
 
-  constructor(firstVersion: bigint, first: WholeTransaction, place: TransactionPlace = 'shared') {
+  constructor(firstVersion: bigint, place: TransactionPlace = 'shared') {
     this.firstVersion = firstVersion
     this.#place = place
-    this.#block = new TransactionBlockWriter(first.readFrontier(), place !== 'shared')
-  }
-
-  /** Whether a version can join the group. */
-  hasRoomFor(version: bigint, { transaction, events, writeSet }: WholeTransaction): boolean {
-    if (version !== this.firstVersion + BigInt(this.#block.count) || version % RUN_VERSIONS === 0n) return false
-    const values = this.#place === 'shared' ? 0 : writeSet.length
-    return this.#block.byteLength + transaction.length + events.length + values <= FULL_BLOCK_BYTES
   }
 
   /**
-   * Adds the next version.
+   * Adds a later version.
    * @param writes the writes of the version
    * @param ownFacts is stored with the values of the write set
    * @returns the writes of the version itself
@@ -76,23 +86,60 @@ export class TransactionGroup {
     const { transaction, events, info, leaf } = whole
     const hashesAt = hashesOffset(info)
     const hash = info.subarray(hashesAt, hashesAt + leaf.length)
-    this.#block.add(whole, hashesAt, writes, ownFacts)
+    this.#blockFor(version, whole).add(whole, hashesAt, writes, ownFacts)
     this.#keys.addSent(version, transaction)
     for (const [key] of writes) this.#keys.addAffected(version, key)
     this.#keys.addEvents(version, events)
     return [this.#keyAt(transactionHashKey(hash), version), transactionHashMark(hash)]
   }
 
-  /** The writes of the first version of the group. Undefined if they are too long for a store. */
-  async toWrites(): Promise<Write[] | undefined> {
-    const bytes = this.#block.toBytes()
-    const { firstVersion } = this
+  #blockFor(version: bigint, whole: WholeTransaction): TransactionBlockWriter {
+    if (this.#block?.hasRoomFor(version, whole)) return this.#block
+    this.#endBlock()
+    const group = this.#place === 'own' ? version : this.firstVersion
+    const place = { firstVersion: version, group, frontier: whole.readFrontier() }
+    this.#block = new TransactionBlockWriter(place, this.#place !== 'shared')
+    return this.#block
+  }
+
+  #endBlock(): void {
+    const block = this.#block
+    if (!block) return
+    const bytes = block.toBytes()
+    // `toWrites` reports a failure; it may come later.
+    bytes.catch(() => {})
+    const { firstVersion, end } = block
+    this.#ended.push({ firstVersion, end, bytes, keys: this.#keys })
+    if (this.#place === 'own') this.#keys = new IndexKeys()
+  }
+
+  /** Ends the group. */
+  async toWrites(): Promise<GroupWrites> {
+    this.#endBlock()
+    const writes = new Map<bigint, Write[]>()
+    const tooLong: bigint[] = []
+    for (const { firstVersion, end, bytes, keys } of this.#ended) {
+      const block = await bytes
+      writes.set(firstVersion, [block ? [blockKeyAt(this.#place, firstVersion), block] : this.#without(firstVersion)])
+      if (!block) for (let version = firstVersion; version < end; version++) tooLong.push(version)
+      else if (this.#place === 'own') writes.get(firstVersion)!.push(...this.#rowsOf(keys, firstVersion))
+    }
+    if (this.#place !== 'own')
+      writes.get(this.firstVersion)?.push(...this.#rowsOf(this.#keys, this.firstVersion, tooLong))
+    return { writes, tooLong }
+  }
+
+  #without(version: bigint): Write {
+    return noTransactionWrite(version, this.#place)
+  }
+
+  #rowsOf(keys: IndexKeys, group: bigint, without: readonly bigint[] = []): Write[] {
     const writer = new ByteWriter()
-    const rows = this.#keys.all().map(({ key, versions, hasNumbers }): Write => {
-      return [this.#keyAt(key, firstVersion), encodeGroupedVersions(firstVersion, versions, hasNumbers, writer)]
+    return keys.all().flatMap(({ key, versions, hasNumbers }): Write[] => {
+      const kept = without.length === 0 ? versions : versions.filter(({ version }) => !without.includes(version))
+      if (kept.length === 0) return []
+      return [[this.#keyAt(key, group), encodeGroupedVersions({ group, versions: kept }, hasNumbers, writer)]]
     })
-    const block = await bytes
-    return block && [[blockKeyAt(this.#place, firstVersion), block], ...rows]
   }
 
   #keyAt(key: Uint8Array, version: bigint): Uint8Array {

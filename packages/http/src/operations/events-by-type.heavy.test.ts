@@ -159,8 +159,9 @@ describe.runIf(hasSharedData)('a filter that leaves out nearly all events', () =
       const block = { height: version, epoch: 1n, timestampUsec: 1_700_000_000_000_000n }
       // Events are printed without the roots of the accumulator, so the frontier is no more than its count.
       const readFrontier = () => new ByteWriter().u64(version + 1n).toBytes()
-      const group = new TransactionGroup(version, { ...whole, readFrontier })
-      const writes = [group.add(version, whole, []), ...(await group.toWrites())!]
+      const group = new TransactionGroup(version)
+      const own = group.add(version, { ...whole, readFrontier }, [])
+      const writes = [own, ...(await group.toWrites()).writes.get(version)!]
       await engine.commit([{ version, block, writes }], { chainId: 4 })
     }
     for (const listener of listenersOf(engine, 500)) {

@@ -1,8 +1,9 @@
 import { Buffer } from 'node:buffer'
+import { writeFileSync } from 'node:fs'
 import { ByteReader, ByteWriter, bytesToHexDigits } from '@ledger-state/core'
 import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
-import { openSource } from '@ledger-state/feed'
-import { SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
+import { feedHeaderLine, openSource, stateToFeedLine, versionToFeedLine } from '@ledger-state/feed'
+import { SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
 import {
   accountTransactions,
   affectingTransactions,
@@ -15,12 +16,14 @@ import {
   transactionSummaries,
 } from '@ledger-state/ledger'
 import { type ContractEvent, readBcsList, readEvent } from '@ledger-state/proof/transactions'
+import { RUN_VERSIONS } from '@ledger-state/records'
+import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { STATE_KEY_ADDRESS_AT, type TypeTag, typeTagToText } from '@ledger-state/type-tag'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createStoreBed, type StoreBed } from '../../testing/store-bed.ts'
 import { ingestSource } from './ingest-source.js'
 
-const chain = new SyntheticChain({ blocks: 40 })
+const chain = new SyntheticChain({ blocks: 90 })
 const LAST = Number(chain.latestVersion)
 
 interface ExpectedEvent {
@@ -51,11 +54,14 @@ beforeEach(async () => {
   engine = createMemoryEngine()
   await ingestAll()
 })
-afterEach(() => bed.close())
+afterEach(() => {
+  vi.unstubAllEnvs()
+  bed.close()
+})
 
-async function ingestAll(): Promise<void> {
-  const source = await openSource(bed.at('backup'), { thread: false, unsigned: true })
-  await ingestSource(engine, source, { keepTransactions: 'whole' })
+async function ingestAll(into = engine, from = 'backup'): Promise<void> {
+  const source = await openSource(bed.at(from), { thread: false, unsigned: true })
+  await ingestSource(into, source, { keepTransactions: 'whole' })
   await source.close()
 }
 
@@ -77,13 +83,13 @@ const inOrder = <T>(items: readonly T[], order: 'asc' | 'desc'): readonly T[] =>
   order === 'asc' ? items : items.toReversed()
 
 /** Checks all indexes of the versions that a window has, with pages of several sizes. */
-function expectIndexes(state: LedgerState): void {
+function expectIndexes(state: LedgerState, limits: readonly number[] = [1, 3, 100]): void {
   const [first, last] = [Number(state.ledger.oldestVersion), Number(state.version)]
   const within = <T extends { readonly version: number }>(items: readonly T[]): T[] =>
     items.filter(({ version }) => version >= first && version <= last)
   const types = new Map(EVENTS.map(({ event }) => [typeTagToText(event.type), event.type] as const))
   for (const order of ['asc', 'desc'] as const) {
-    for (const limit of [1, 3, 100]) {
+    for (const limit of limits) {
       expectTypes(state, within(EVENTS), types, order, limit)
       expectAffected(state, first, last, order, limit)
     }
@@ -142,6 +148,38 @@ describe('the indexes of whole transactions', () => {
     expectIndexes(createLedger(engine).at())
     await ingestAll()
     expectIndexes(createLedger(engine).at())
+  })
+
+  it('are cut off in any block of a group of several, and groups of other sizes follow', async () => {
+    expect(LAST).toBeGreaterThan(2 * Number(RUN_VERSIONS))
+    const random = createRandom(testSeed())
+    for (const batch of [1_000, 50, 7]) {
+      vi.stubEnv('LEDGER_STATE_BATCH_VERSIONS', String(batch))
+      const { oldestVersion } = engine.ledger!
+      await engine.truncateTo(oldestVersion + BigInt(random.below(LAST - Number(oldestVersion) + 1)))
+      expectIndexes(createLedger(engine).at(), [7])
+      await ingestAll()
+      expectIndexes(createLedger(engine).at(), [7])
+      await engine.prune(BigInt(1 + random.below(LAST)))
+      expectIndexes(createLedger(engine).at(), [7])
+    }
+  })
+
+  it('come with a copy of the store, which begins with a state in the middle of a group', async () => {
+    for (const base of [40n, BigInt(LAST - 20)]) {
+      const { block } = engine.blockAt(base)
+      const lines = [
+        feedHeaderLine({ chainId: SYNTHETIC_CHAIN_ID, base: { version: base, block, complete: true } }),
+        stateToFeedLine([...engine.at(base).scan(new Uint8Array(0))]),
+        ...Array.from(engine.versions(base + 1n, BigInt(LAST)), versionToFeedLine),
+      ]
+      writeFileSync(bed.at('feed'), `${lines.join('\n')}\n`)
+      const copy = createMemoryEngine()
+      await ingestAll(copy, 'feed')
+      expectIndexes(createLedger(copy).at())
+      await copy.truncateTo(base + 10n)
+      expectIndexes(createLedger(copy).at())
+    }
   })
 
   it('show a pinned state of a growing ledger', async () => {

@@ -88,10 +88,8 @@ export class TransactionKeeper {
   #knownFrom: bigint | undefined
   /** Whether a block of transactions of this ingest says where the blocks before it end. */
   #isEarlierCut = false
-  /** Transactions that are not encoded yet. */
+  /** Transactions of the next commit. */
   #group: TransactionGroup | undefined
-  /** Writes of encoded transactions by the version that writes them. */
-  #ended = new Map<bigint, Promise<Write[] | undefined>>()
 
   constructor(options: TransactionKeeperOptions) {
     this.#asked = options.asked ?? (options.hasVersions && !options.isWhole ? 'none' : 'whole')
@@ -127,12 +125,9 @@ export class TransactionKeeper {
     if (!readWhole) return this.#withoutRead(version)
     const whole = readWhole()
     if (!this.#isOfSlice(writes, whole.transaction)) return this.#cutEarlier(version)
-    if (!this.#group?.hasRoomFor(version, whole)) {
-      this.#endGroup()
-      this.#group = new TransactionGroup(version, whole, this.#place)
-    }
+    this.#group ??= new TransactionGroup(version, this.#place)
     this.#isEarlierCut = true
-    const made = [this.#group!.add(version, whole, writes, { timestampUsec: this.#timestampUsec })]
+    const made = [this.#group.add(version, whole, writes, { timestampUsec: this.#timestampUsec })]
     if (this.#place === 'own' && !this.#hasRetained) {
       this.#hasRetained = true
       made.push([RETAINED_KEY, encodeRetained(version, this.#hashSalt())])
@@ -167,32 +162,16 @@ export class TransactionKeeper {
    * passed to `writesOf` since the last call.
    */
   async withGroups(versions: readonly VersionWrites[]): Promise<readonly VersionWrites[]> {
-    this.#endGroup()
-    if (this.#ended.size === 0) return versions
-    const ended = this.#ended
-    this.#ended = new Map()
-    const complete: VersionWrites[] = []
-    for (const one of versions) {
-      const group = ended.get(one.version)
-      const grouped = group && ((await group) ?? this.#withoutGroup(one.version))
-      complete.push(grouped ? { ...one, writes: [...one.writes, ...grouped] } : one)
-    }
-    return complete
-  }
-
-  #endGroup(): void {
     const group = this.#group
-    if (!group) return
+    if (!group) return versions
     this.#group = undefined
-    const writes = group.toWrites()
-    // `withGroups` reports a failure; it may come later.
-    writes.catch(() => {})
-    this.#ended.set(group.firstVersion, writes)
-  }
-
-  #withoutGroup(version: bigint): readonly Write[] {
-    this.#options.onNotice(`the transaction of version ${version} is too long to be kept`)
-    return [noTransactionWrite(version, this.#place)]
+    const { writes, tooLong } = await group.toWrites()
+    for (const version of tooLong)
+      this.#options.onNotice(`the transaction of version ${version} is too long to be kept`)
+    return versions.map((one) => {
+      const grouped = writes.get(one.version)
+      return grouped ? { ...one, writes: [...one.writes, ...grouped] } : one
+    })
   }
 
   /** The writes of a version whose whole transaction cannot be read. */

@@ -2,7 +2,7 @@ import { SizedCache } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
 import {
   decodeTransactionBlock,
-  firstVersionOfBlock,
+  placeOfBlock,
   type StoredTransaction,
   type TransactionBlock,
 } from '@ledger-state/records/transaction-blocks'
@@ -26,7 +26,7 @@ export class TransactionBlockCache {
   /** @throws `invalid_bcs` */
   decode(value: Uint8Array): TransactionBlock {
     if (this.#last && compareBytes(this.#last.value, value) === 0) return this.#last.block
-    const name = String(firstVersionOfBlock(value))
+    const name = String(placeOfBlock(value)?.firstVersion)
     const known = this.#decoded.get(name)
     // After a truncation, another block may begin with the same version.
     if (known && compareBytes(known.value, value) === 0) {

@@ -12,11 +12,7 @@ import {
   transactionKey,
   WHOLE_TRANSACTIONS_KEY,
 } from '@ledger-state/records'
-import {
-  firstVersionOfBlock,
-  type StoredTransaction,
-  type TransactionBlock,
-} from '@ledger-state/records/transaction-blocks'
+import { placeOfBlock, type StoredTransaction, type TransactionBlock } from '@ledger-state/records/transaction-blocks'
 import type { TransactionBlockCache } from '../caches/transaction-block-cache.js'
 import { storedDataInvalid } from '../errors.js'
 import { lastRetainedRow, type RetainedRow, type RowRange, retainedRows } from './retained-rows.js'
@@ -111,22 +107,22 @@ export class KeptTransactions {
 
   /**
    * First version of the group that was stored together with a version, if the store has its transaction. Only versions
-   * of the same group count under a key of an index: a truncation may have cut off the others that the key names.
+   * of the same group count under a key of an index: a truncation may have cut off the last ones that the key names.
    * @throws `version_pruned`, `version_truncated`; `invalid_bcs`
    */
   groupAt(version: bigint): bigint | undefined {
     if (version > this.#version || !this.hasher) return undefined
-    const shared = this.#sharedGroupAt(version)
+    const shared = this.#sharedPlaceAt(version)
     const retained = this.#retainedBlockAt(version)
-    return retained && (shared === undefined || retained.version > shared) ? retained.version : shared
+    return retained && (!shared || retained.version > shared.firstVersion) ? retained.version : shared?.group
   }
 
-  #sharedGroupAt(version: bigint): bigint | undefined {
+  #sharedPlaceAt(version: bigint): ReturnType<typeof placeOfBlock> {
     if (version < this.#ledger.oldestVersion) return undefined
     const view = this.viewAt(version)
     if (view.peek(WHOLE_TRANSACTIONS_KEY) === undefined) return undefined
     const value = view.peek(transactionBlockKey(version))
-    return value && firstVersionOfBlock(value)
+    return value && placeOfBlock(value)
   }
 
   /**

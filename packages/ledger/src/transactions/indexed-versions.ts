@@ -1,7 +1,7 @@
 import { decodeGroupedVersions, type GroupedVersion } from '@ledger-state/records/transaction-blocks'
 import type { LedgerState } from '../state/ledger-state.js'
 
-/** Number of versions of a run: a group of versions lies within one run. */
+/** Number of versions of a run: a group of retained transactions lies within one run. */
 const RUN_VERSIONS = 128n
 
 /** A key of an index of whole transactions. */
@@ -60,10 +60,9 @@ function* retainedVersions(
   order: 'asc' | 'desc',
 ): Generator<GroupedVersion, void> {
   if (least > most) return
-  // A group lies within one run of versions.
   const range = { first: least - (least % RUN_VERSIONS), last: most }
   for (const row of state.transactions.retainedRows(index.key, range, order)) {
-    yield* within(state, index, row, least, most, order)
+    yield* within(state, index, row.value, least, most, order)
   }
 }
 
@@ -81,12 +80,12 @@ function* sharedVersions(
   // A group of versions is written by its first version, which may lie below the range.
   const before = state.transactions.viewAt(least).getEntry(index.key)
   const begin = before && before.version < least ? before : undefined
-  if (begin && order === 'asc') yield* within(state, index, begin, least, most, order)
+  if (begin && order === 'asc') yield* within(state, index, begin.value, least, most, order)
   for (const { version, value } of state.source.reader.history(index.key, { first: least, last: most, order })) {
     if (!value || version < least || version > most) continue
-    yield* within(state, index, { version, value }, least, most, order)
+    yield* within(state, index, value, least, most, order)
   }
-  if (begin && order === 'desc') yield* within(state, index, begin, least, most, order)
+  if (begin && order === 'desc') yield* within(state, index, begin.value, least, most, order)
 }
 
 /** The number of the last version of a key that is not above a version. */
@@ -119,8 +118,8 @@ export function numberBeforeWindow(state: LedgerState, index: IndexKey): Grouped
       ? undefined
       : state.transactions.viewAt(oldestVersion).getEntry(index.key)
   if (entry && entry.version < oldestVersion) {
-    const group = decodeGroupedVersions(entry.version, entry.value, index.hasNumbers)
-    const pruned = group.findLast(({ version }) => version < oldestVersion)
+    const { versions } = decodeGroupedVersions(entry.value, index.hasNumbers)
+    const pruned = versions.findLast(({ version }) => version < oldestVersion)
     if (pruned) return pruned
   }
   // Numbers begin with 0 and have no gaps.
@@ -149,16 +148,29 @@ function firstVersionWith(state: LedgerState, index: IndexKey, least: bigint): b
 function* within(
   state: LedgerState,
   { hasNumbers }: IndexKey,
-  { version: group, value }: { readonly version: bigint; readonly value: Uint8Array },
+  row: Uint8Array,
   least: bigint,
   most: bigint,
   order: 'asc' | 'desc',
 ): Generator<GroupedVersion, void> {
-  const versions = decodeGroupedVersions(group, value, hasNumbers)
+  const { group, versions } = decodeGroupedVersions(row, hasNumbers)
   const listed = versions.filter(({ version }) => version >= least && version <= most)
-  // A truncation may have cut off the last versions of a group: those are of another group now, or of none.
-  let count = listed.length
-  while (count > 0 && state.transactions.groupAt(listed[count - 1]!.version) !== group) count--
-  const left = listed.slice(0, count)
+  const left = listed.slice(0, countOfGroup(state, group, listed))
   yield* order === 'asc' ? left : left.reverse()
+}
+
+/**
+ * Number of the first versions that still belong to a group: a truncation may have cut off its last ones. Those belong
+ * to another group now, or to none.
+ */
+function countOfGroup(state: LedgerState, group: bigint, listed: readonly GroupedVersion[]): number {
+  const isOfGroup = (at: number) => state.transactions.groupAt(listed[at]!.version) === group
+  let [least, most] = [0, listed.length]
+  if (most === 0 || isOfGroup(most - 1)) return most
+  while (least < most) {
+    const middle = (least + most) >>> 1
+    if (isOfGroup(middle)) least = middle + 1
+    else most = middle
+  }
+  return least
 }
