@@ -7,7 +7,9 @@ import { mergeConfig } from 'vitest/config'
 export default mergeConfig(vitestConfig, {
   test: {
     expect: { poll: { timeout: PATIENCE_MS } },
-    setupFiles: [fileURLToPath(new URL('testing/forget-sdk-answers.ts', import.meta.url))],
+    setupFiles: ['forget-sdk-answers', 'fetch-after-commands'].map((name) =>
+      fileURLToPath(new URL(`testing/${name}.ts`, import.meta.url)),
+    ),
     globalSetup: fileURLToPath(import.meta.resolve('@ledger-state/testing/build-before-tests')),
     // Two files run at a time, even on two cores, because slow tests also wait for processes.
     ...(isSlowRun && { maxWorkers: 2 }),
