@@ -8,6 +8,9 @@ import { openStateEngine, openStateEngineReader } from '@ledger-state/state-engi
 import { createRandom } from '@ledger-state/testing/random'
 import { createThreadChanges } from '../src/processes/changes-thread.ts'
 
+/** Reads of a store share a state for this time. */
+const READER_LAG_MS = 20
+
 const [, , seed, rounds] = process.argv
 const random = createRandom(Number(seed))
 const seen = new Set<string>()
@@ -26,7 +29,7 @@ for (let round = Number(rounds); round > 0; round--) {
     }
     return { state, changes, close }
   }
-  const size = { steps: 20 + random.below(80), clients: 1 + random.below(8) }
+  const size = { steps: 20 + random.below(80), clients: 1 + random.below(8), readerLagMs: READER_LAG_MS }
   try {
     const { events } = await runRandomStreams(random, engine, openReader, size)
     for (const kind of events.keys()) seen.add(kind)

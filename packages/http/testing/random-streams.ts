@@ -20,6 +20,8 @@ export interface StreamReader {
 export interface StreamRound {
   readonly steps: number
   readonly clients: number
+  /** Longest time until a reader has a commit, in milliseconds; 0 by default. */
+  readonly readerLagMs?: number
 }
 
 /** Counts of a round, to see that it did something. */
@@ -38,9 +40,9 @@ export async function runRandomStreams(
   random: Random,
   engine: StateWriter,
   openReader: () => StreamReader,
-  { steps, clients: count }: StreamRound,
+  { steps, clients: count, readerLagMs = 0 }: StreamRound,
 ): Promise<StreamOutcome> {
-  const ledger = new StreamLedger(random, engine)
+  const ledger = new StreamLedger(random, engine, readerLagMs)
   await ledger.commit(3 + random.below(30))
   const readers = Array.from({ length: 2 }, openReader)
   const sources = readers.map(({ changes }) => unsteadyChanges(changes, createRandom(1 + random.below(1e9))))

@@ -176,7 +176,8 @@ export class StreamClient {
       const next = versions[Number(place.version) + 1]
       const isAfter = versions[Number(place.version)]!.timestampUsec >= begin.timestampUsec
       // The next version of the newest block may have been committed since.
-      const isBefore = next !== undefined && next.timestampUsec < begin.timestampUsec && next.version <= latest
+      const isKnown = place.branch === branch && next !== undefined && next.version <= latest
+      const isBefore = isKnown && next.timestampUsec < begin.timestampUsec
       if (isAfter || isBefore) this.#fail(`not at the time ${begin.timestampUsec}`)
     }
     if (place.version < oldest) this.#fail('below the oldest version')

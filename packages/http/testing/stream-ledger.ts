@@ -278,6 +278,12 @@ interface CommittedLedger {
   readonly oldest: bigint
 }
 
+/** A ledger, and the time since which all readers have it or a later one. */
+interface KnownLedger {
+  readonly ledger: CommittedLedger
+  readonly since: number
+}
+
 /** All versions that the ledger ever had. */
 export class StreamLedger {
   readonly #random: Random
@@ -285,7 +291,8 @@ export class StreamLedger {
   /** A ledger that prints each write when its version is the latest. */
   readonly #printer = createMemoryEngine()
   readonly #printed = createLedger(this.#printer)
-  #committed: CommittedLedger = { branch: 0, latest: -1n, oldest: 0n }
+  readonly #readerLagMs: number
+  #committed: KnownLedger[] = [{ ledger: { branch: 0, latest: -1n, oldest: 0n }, since: 0 }]
   /** The versions of each branch, by number. */
   readonly #branches: MadeVersion[][] = [[]]
   /** The version that was left by each truncation: the one with number 1 is the first. */
@@ -296,9 +303,11 @@ export class StreamLedger {
   /** The accumulator of each number of versions. Their transactions are the same. */
   readonly #frontiers: Uint8Array[] = []
 
-  constructor(random: Random, engine: StateWriter) {
+  /** @param readerLagMs longest time until a reader has a commit, in milliseconds */
+  constructor(random: Random, engine: StateWriter, readerLagMs: number) {
     this.#random = random
     this.#engine = engine
+    this.#readerLagMs = readerLagMs
     const chain = new SyntheticChain({ blocks: 1 })
     const { transaction, info, writeSet } = chain.records.at(1)!
     this.#whole = { transaction, info, writeSet, leaf: chain.leaf(1), indexInBlock: undefined }
@@ -316,9 +325,12 @@ export class StreamLedger {
     return this.#engine.ledger!.oldestVersion
   }
 
-  /** The ledger that every reader has by now. The writer of a store has a commit before its readers do. */
+  /** The ledger that every reader has by now, or a later one. The writer of a store has a commit before its readers do. */
   get committed(): CommittedLedger {
-    return this.#committed
+    const now = performance.now()
+    const known = this.#committed.findLastIndex(({ since }) => since <= now)
+    this.#committed = this.#committed.slice(known)
+    return this.#committed[0]!.ledger
   }
 
   /** The versions of a branch. The newest ones may not be committed yet. */
@@ -374,8 +386,9 @@ export class StreamLedger {
   }
 
   #setCommitted(): void {
-    const ledger = this.#engine.ledger!
-    this.#committed = { branch: branchOf(ledger), latest: ledger.latestVersion, oldest: ledger.oldestVersion }
+    const held = this.#engine.ledger!
+    const ledger = { branch: branchOf(held), latest: held.latestVersion, oldest: held.oldestVersion }
+    this.#committed.push({ ledger, since: performance.now() + this.#readerLagMs })
   }
 
   #frontierAt(version: bigint): Uint8Array {

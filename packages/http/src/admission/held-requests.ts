@@ -17,10 +17,10 @@ export interface HoldLimits {
 
 interface HeldRequest {
   readonly response: ServerResponse
-  readonly version: bigint
+  readonly isReached: () => boolean
   /** End of the wait, in milliseconds of `performance.now`. */
   readonly until: number
-  readonly resolve: (isServed: boolean) => void
+  readonly resolve: (isReached: boolean) => void
   readonly reject: (error: RequestError) => void
 }
 
@@ -67,11 +67,27 @@ export class HeldRequests {
    * @throws `client_left`, `Refusal` if too many requests are held
    */
   async isServedInTime(response: ServerResponse, version: bigint): Promise<boolean> {
+    return await this.isReachedInTime(response, version, () => this.isServed(version), this.#limits.maxHoldMs)
+  }
+
+  /**
+   * Holds a request until the ledger has what its client has seen, for at most some milliseconds. Resolves with whether
+   * that came in time.
+   * @param version is named in the refusal
+   * @throws `client_left`, `Refusal` if too many requests are held
+   */
+  async isReachedInTime(
+    response: ServerResponse,
+    version: bigint,
+    isReached: () => boolean,
+    mostMs: number,
+  ): Promise<boolean> {
     const { maxHoldMs, maxHeld } = this.#limits
     if (this.#held.length >= maxHeld) throw this.refusalFor(version)
     this.#timer ??= setInterval(() => this.#check(), CHECK_MS)
+    const until = performance.now() + Math.min(mostMs, maxHoldMs)
     return new Promise((resolve, reject) => {
-      this.#held.push({ response, version, until: performance.now() + maxHoldMs, resolve, reject })
+      this.#held.push({ response, isReached, until, resolve, reject })
     })
   }
 
@@ -80,9 +96,9 @@ export class HeldRequests {
     const waiting = this.#held
     this.#held = []
     for (const held of waiting) {
-      const { response, version, until, resolve, reject } = held
+      const { response, isReached, until, resolve, reject } = held
       if (response.destroyed) reject(clientLeft())
-      else if (this.isServed(version)) resolve(true)
+      else if (isReached()) resolve(true)
       else if (now >= until) resolve(false)
       else this.#held.push(held)
     }

@@ -88,6 +88,26 @@ describe('GET /v1/stream', () => {
     expect(await nextOf(stream)).toMatchObject({ id: '4.0' })
   })
 
+  it('waits for a place that its client has seen at a reader ahead of this one', async () => {
+    const engine = await smallLedger()
+    const url = await serve(engine)
+    const ofVersion = openEventStream(url, '4.0')
+    const { server } = running!
+    await eventually(
+      () => new Promise<boolean>((resolve) => server.getConnections((_, count) => resolve(count > 0))),
+      () => 'a connection',
+    )
+    await engine.commit([versionOf(4n, item(2, 9))], { chainId: 4n })
+    streams.push(await ofVersion)
+    expect(streams[0]!.status).toBe(200)
+    expect([await streams[0]!.next(), await streams[0]!.next()]).toMatchObject([{}, { id: '4.0', data: '' }])
+    const ofBranch = openEventStream(url, '2.1')
+    await engine.truncateTo(2n)
+    streams.push(await ofBranch)
+    expect(streams[1]!.status).toBe(200)
+    expect([await streams[1]!.next(), await streams[1]!.next()]).toMatchObject([{}, { id: '2.1', data: '' }])
+  })
+
   it('decodes the items of a table whose types are given', async () => {
     const url = await serve(await smallLedger())
     const stream = await open(`${url}?from=1&table=0x7ab1e&key_type=u8&value_type=bool`)

@@ -24,7 +24,7 @@ import { parameterOf, parsePart } from './parts/request-parts.js'
 import { parseViewCall } from './parts/view-request.js'
 import { liveStream, OPENING } from './stream/live-stream.js'
 import { EventEntries, type StreamEntries, ViewEntries, WriteEntries } from './stream/stream-entries.js'
-import { moveToLedger, parsePosition, type StreamPosition } from './stream/stream-position.js'
+import { idToPlace, moveToLedger, parsePosition, type StreamPosition } from './stream/stream-position.js'
 import {
   changesOfHolders,
   EVERY_WRITE,
@@ -73,6 +73,7 @@ export const getStream: Operation = {
   path: '/v1/stream',
   negotiates: false,
   takesTurns: true,
+  seenPlace: idToPlace,
   tag: 'Stream',
   summary: 'Follow changes',
   description:

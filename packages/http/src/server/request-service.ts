@@ -7,7 +7,7 @@ import { clientLeft } from '../errors.js'
 import { createForwardRoutes, routeWithForwarding } from '../forward/forward-routes.js'
 import type { Forwarder } from '../forward/forwarder.js'
 import { expectKnownParameters } from '../operations/parts/known-parameters.js'
-import type { Route } from '../operations/parts/operation.js'
+import type { Route, SeenPlace } from '../operations/parts/operation.js'
 import { parsePart } from '../operations/parts/request-parts.js'
 import { UNSERVED_ROUTES } from '../operations/parts/unserved.js'
 import { sendAnswer, sendError, sendHeaders, settle } from './answer-writer.js'
@@ -20,6 +20,9 @@ import { expectFraming } from './framing.js'
 import { DEFAULT_HEADER_WORD, type RequestListenerOptions } from './request-listener-options.js'
 import { createRouter, type FoundRoute, type Router } from './router.js'
 import { createServiceContext } from './service-context.js'
+
+/** Time for which a reader may be behind the one that sent an id. */
+const MOST_LAG_MS = 1_000
 
 /** The service without its sockets: takes each request from its headers to its answer. */
 export class RequestService {
@@ -132,9 +135,28 @@ export class RequestService {
     const seen = found.route.answersUnderLoad ? undefined : this.#minVersionOf(exchange)
     exchange.seenVersion = seen
     if (seen !== undefined && !held.isServed(seen)) return held.untilServed(exchange.response, seen)
+    const { seenPlace } = found.route
+    const place = seenPlace && exchange.lastEventId !== undefined ? seenPlace(exchange.lastEventId) : undefined
+    if (place && !this.#isReached(place)) return this.#untilReached(exchange, place)
     const forwarder = this.#forwarder
     const named = forwarder && newestNamedBy(found, exchange.query)
     return named === undefined || held.isServed(named) ? undefined : untilAnnounced(exchange, named, forwarder!)
+  }
+
+  /** Whether the ledger has a place. Also true if it cannot be read: the request's answer then gives the reason. */
+  #isReached(place: SeenPlace): boolean {
+    try {
+      const { info } = this.context.ledger
+      return info === undefined || place.isIn(info)
+    } catch {
+      return true
+    }
+  }
+
+  /** If the place does not come in time, the request is answered without it. */
+  async #untilReached(exchange: Exchange, place: SeenPlace): Promise<void> {
+    const { held } = this.context.admission
+    await held.isReachedInTime(exchange.response, place.version, () => this.#isReached(place), MOST_LAG_MS)
   }
 
   /** Reads the version that the client has seen. */

@@ -10,6 +10,13 @@ import type { StateProofs } from './state-proofs.js'
 import type { ViewPlaces } from './view-places.js'
 import type { ViewAllowance, ViewRules, ViewServiceOptions } from './view-rules.js'
 
+/** A place in the ledger that a client has seen. */
+export interface SeenPlace {
+  readonly version: bigint
+  /** Whether a ledger has the place, or has moved on from its branch. */
+  isIn(ledger: LedgerSummary): boolean
+}
+
 export interface Parameter {
   readonly name: string
   readonly in: 'path' | 'query'
@@ -194,6 +201,11 @@ export interface Route {
    * Whether it is answered even while the service sheds load, and without waiting for a version that the request names.
    */
   readonly answersUnderLoad?: boolean
+  /**
+   * The place in the ledger that a client has seen, from its `Last-Event-ID`. If the ledger does not have it yet, the
+   * request is held: another reader, which sent it, may be some milliseconds ahead of this one.
+   */
+  readonly seenPlace?: (lastEventId: string) => SeenPlace | undefined
   /** Handles a request. Synchronous unless it must yield, because a promise costs more than a look-up. */
   handle(request: OperationRequest): Answer | Promise<Answer>
 }

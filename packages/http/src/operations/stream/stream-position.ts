@@ -1,6 +1,7 @@
 import { parseU64 } from '@ledger-state/core'
 import { branchOf, type LedgerSummary, versionNotFound, versionPruned } from '@ledger-state/engine'
 import { invalidRequest } from '../../errors.js'
+import type { SeenPlace } from '../parts/operation.js'
 
 /** Place in a stream: everything up to a version was sent, on a branch of the ledger. */
 export interface StreamPosition {
@@ -25,6 +26,20 @@ export function parsePosition(text: string): StreamPosition {
   const [, version, branch] = ID.exec(text) ?? []
   if (version === undefined) throw invalidRequest.eventIdInvalid(text)
   return { version: parseU64(version), branch: branch === undefined ? undefined : Number(branch) }
+}
+
+/** The place that the id of an entry names; undefined if it is no such id. */
+export function idToPlace(text: string): SeenPlace | undefined {
+  const [, version, branch] = ID.exec(text) ?? []
+  if (version === undefined || branch === undefined) return undefined
+  const seen = { version: BigInt(version), branch: Number(branch) }
+  return {
+    version: seen.version,
+    isIn(ledger) {
+      const newest = branchOf(ledger)
+      return newest === seen.branch ? seen.version <= ledger.latestVersion : newest > seen.branch
+    },
+  }
 }
 
 /** A position on the newest branch, and the truncation that moved it back, if one did. */
