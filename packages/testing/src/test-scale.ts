@@ -1,6 +1,6 @@
 /**
  * Scale of the long tests, `TEST_SCALE`: 1 by default. Below 1, a run takes this share of the slow files and of their rounds,
- * a sixth of the heavy files and of those with a slow run, tests each file of a portable package on one runtime, and a third
+ * an eighth of the heavy files and of those with a slow run, tests each file of a portable package on one runtime, and a third
  * of them in a browser: `.ci/run` uses 1/32. Above 1, random tests make more rounds.
  */
 export function testScale(): number {

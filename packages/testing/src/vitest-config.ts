@@ -70,11 +70,11 @@ function slowTests(): string[] {
   return sampleFiles([...filesOf(SLOW_TESTS), ...filesWithBothRuns()], Math.max(1, Math.round(1 / testScale())))
 }
 
-/** Files that a fast run with a `TEST_SCALE` below 1 leaves out: five of six that are heavy or have a slow run. */
+/** Files that a fast run with a `TEST_SCALE` below 1 leaves out: seven of eight that are heavy or have a slow run. */
 function leftToOtherSeeds(): string[] {
   if (testScale() >= 1) return []
   const files = [...filesOf(HEAVY_TESTS), ...filesWithBothRuns()]
-  const chosen = new Set(sampleFiles(files, 6))
+  const chosen = new Set(sampleFiles(files, 8))
   return files.filter((file) => !chosen.has(file))
 }
 
