@@ -15,9 +15,12 @@ export interface HoldLimits {
   readonly maxHeld: number
 }
 
+/** Whether a ledger has what a request waits for; there is none in an empty store. */
+type LedgerTest = (ledger: LedgerSummary | undefined) => boolean
+
 interface HeldRequest {
   readonly response: ServerResponse
-  readonly isReached: () => boolean
+  readonly isIn: LedgerTest
   /** End of the wait, in milliseconds of `performance.now`. */
   readonly until: number
   readonly resolve: (isReached: boolean) => void
@@ -46,9 +49,13 @@ export class HeldRequests {
    * reason.
    */
   isServed(version: bigint): boolean {
+    return this.isReached(servesVersion(version))
+  }
+
+  /** Whether the ledger has something. Also true if it cannot be read, as for `isServed`. */
+  isReached(isIn: LedgerTest): boolean {
     try {
-      const latest = this.#ledger.info?.latestVersion
-      return latest !== undefined && latest >= version
+      return isIn(this.#ledger.info)
     } catch {
       return true
     }
@@ -67,7 +74,7 @@ export class HeldRequests {
    * @throws `client_left`, `Refusal` if too many requests are held
    */
   async isServedInTime(response: ServerResponse, version: bigint): Promise<boolean> {
-    return await this.isReachedInTime(response, version, () => this.isServed(version), this.#limits.maxHoldMs)
+    return await this.isReachedInTime(response, version, servesVersion(version), this.#limits.maxHoldMs)
   }
 
   /**
@@ -76,18 +83,13 @@ export class HeldRequests {
    * @param version is named in the refusal
    * @throws `client_left`, `Refusal` if too many requests are held
    */
-  async isReachedInTime(
-    response: ServerResponse,
-    version: bigint,
-    isReached: () => boolean,
-    mostMs: number,
-  ): Promise<boolean> {
+  async isReachedInTime(response: ServerResponse, version: bigint, isIn: LedgerTest, mostMs: number): Promise<boolean> {
     const { maxHoldMs, maxHeld } = this.#limits
     if (this.#held.length >= maxHeld) throw this.refusalFor(version)
     this.#timer ??= setInterval(() => this.#check(), CHECK_MS)
     const until = performance.now() + Math.min(mostMs, maxHoldMs)
     return new Promise((resolve, reject) => {
-      this.#held.push({ response, isReached, until, resolve, reject })
+      this.#held.push({ response, isIn, until, resolve, reject })
     })
   }
 
@@ -96,9 +98,9 @@ export class HeldRequests {
     const waiting = this.#held
     this.#held = []
     for (const held of waiting) {
-      const { response, isReached, until, resolve, reject } = held
+      const { response, isIn, until, resolve, reject } = held
       if (response.destroyed) reject(clientLeft())
-      else if (isReached()) resolve(true)
+      else if (this.isReached(isIn)) resolve(true)
       else if (now >= until) resolve(false)
       else this.#held.push(held)
     }
@@ -111,4 +113,8 @@ export class HeldRequests {
   refusalFor(version: bigint): Refusal {
     return new Refusal(versionNotReached(version, this.#ledger.info?.latestVersion))
   }
+}
+
+function servesVersion(version: bigint): LedgerTest {
+  return (ledger) => ledger !== undefined && ledger.latestVersion >= version
 }

@@ -137,26 +137,10 @@ export class RequestService {
     if (seen !== undefined && !held.isServed(seen)) return held.untilServed(exchange.response, seen)
     const { seenPlace } = found.route
     const place = seenPlace && exchange.lastEventId !== undefined ? seenPlace(exchange.lastEventId) : undefined
-    if (place && !this.#isReached(place)) return this.#untilReached(exchange, place)
+    if (place && !held.isReached(place.isIn)) return untilReached(exchange, place)
     const forwarder = this.#forwarder
     const named = forwarder && newestNamedBy(found, exchange.query)
     return named === undefined || held.isServed(named) ? undefined : untilAnnounced(exchange, named, forwarder!)
-  }
-
-  /** Whether the ledger has a place. Also true if it cannot be read: the request's answer then gives the reason. */
-  #isReached(place: SeenPlace): boolean {
-    try {
-      const { info } = this.context.ledger
-      return info === undefined || place.isIn(info)
-    } catch {
-      return true
-    }
-  }
-
-  /** If the place does not come in time, the request is answered without it. */
-  async #untilReached(exchange: Exchange, place: SeenPlace): Promise<void> {
-    const { held } = this.context.admission
-    await held.isReachedInTime(exchange.response, place.version, () => this.#isReached(place), MOST_LAG_MS)
   }
 
   /** Reads the version that the client has seen. */
@@ -181,6 +165,11 @@ async function untilAnnounced(exchange: Exchange, version: bigint, forwarder: Fo
   const isAnnounced = forwarder.hasAnnounced(version) || (await forwarder.has(version))
   if (exchange.response.destroyed) throw clientLeft()
   if (isAnnounced) await forwarder.untilAnnounced(exchange, version)
+}
+
+/** Holds a request for a place that its client has seen. If it does not come in time, the request is answered without it. */
+async function untilReached({ context, response }: Exchange, { version, isIn }: SeenPlace): Promise<void> {
+  await context.admission.held.isReachedInTime(response, version, isIn, MOST_LAG_MS)
 }
 
 /** Receives the body of a POST. Any other body is discarded. */

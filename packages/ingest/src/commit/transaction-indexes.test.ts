@@ -2,8 +2,8 @@ import { Buffer } from 'node:buffer'
 import { writeFileSync } from 'node:fs'
 import { ByteReader, ByteWriter, bytesToHexDigits } from '@ledger-state/core'
 import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
-import { feedHeaderLine, openSource, stateToFeedLine, versionToFeedLine } from '@ledger-state/feed'
-import { SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
+import { openSource } from '@ledger-state/feed'
+import { SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
 import {
   accountTransactions,
   affectingTransactions,
@@ -20,6 +20,7 @@ import { RUN_VERSIONS } from '@ledger-state/records'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { STATE_KEY_ADDRESS_AT, type TypeTag, typeTagToText } from '@ledger-state/type-tag'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { feedOfStore } from '../../testing/feed-of-store.ts'
 import { createStoreBed, type StoreBed } from '../../testing/store-bed.ts'
 import { ingestSource } from './ingest-source.js'
 
@@ -167,13 +168,7 @@ describe('the indexes of whole transactions', () => {
 
   it('come with a copy of the store, which begins with a state in the middle of a group', async () => {
     for (const base of [40n, BigInt(LAST - 20)]) {
-      const { block } = engine.blockAt(base)
-      const lines = [
-        feedHeaderLine({ chainId: SYNTHETIC_CHAIN_ID, base: { version: base, block, complete: true } }),
-        stateToFeedLine([...engine.at(base).scan(new Uint8Array(0))]),
-        ...Array.from(engine.versions(base + 1n, BigInt(LAST)), versionToFeedLine),
-      ]
-      writeFileSync(bed.at('feed'), `${lines.join('\n')}\n`)
+      writeFileSync(bed.at('feed'), feedOfStore(engine, base, LAST))
       const copy = createMemoryEngine()
       await ingestAll(copy, 'feed')
       expectIndexes(createLedger(copy).at())

@@ -1,11 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
-import { feedHeaderLine, openSource, type SourceOptions, stateToFeedLine, versionToFeedLine } from '@ledger-state/feed'
+import { openSource, type SourceOptions } from '@ledger-state/feed'
 import { expectedTransaction } from '@ledger-state/feed/testing/expected-transaction'
 import { startStandInNode } from '@ledger-state/feed/testing/stand-in-node'
-import { SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
+import { SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
 import { bytesToTransaction, isHoldingsKey, isOwnKey, TRANSACTIONS_KEY, transactionKey } from '@ledger-state/records'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { feedOfStore } from '../../testing/feed-of-store.ts'
 import { listedBlocks, listedSource } from '../../testing/listed-source.ts'
 import { contentOf, createStoreBed, type StoreBed } from '../../testing/store-bed.ts'
 import type { IngestOptions } from './ingest-options.js'
@@ -120,13 +121,7 @@ describe('transactions', () => {
     const engine = await bed.open('store')
     await ingest(engine, bed.at('backup'), { keepTransactions: 'summary' })
     const base = 40n
-    const { block } = engine.blockAt(base)
-    const lines = [
-      feedHeaderLine({ chainId: SYNTHETIC_CHAIN_ID, base: { version: base, block, complete: true } }),
-      stateToFeedLine([...engine.at(base).scan(new Uint8Array(0))]),
-      ...Array.from(engine.versions(base + 1n, BigInt(LAST)), versionToFeedLine),
-    ]
-    writeFileSync(bed.at('feed'), `${lines.join('\n')}\n`)
+    writeFileSync(bed.at('feed'), feedOfStore(engine, base, LAST))
     for (const keepTransactions of ['summary', 'none'] as const) {
       const copy = await bed.open(`copy ${keepTransactions}`)
       await ingest(copy, bed.at('feed'), { keepTransactions })

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import { writeFileSync } from 'node:fs'
 import { ByteReader, parseAddress } from '@ledger-state/core'
 import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
-import { feedHeaderLine, openSource, type SourceOptions, stateToFeedLine, versionToFeedLine } from '@ledger-state/feed'
+import { feedHeaderLine, openSource, type SourceOptions, versionToFeedLine } from '@ledger-state/feed'
 import { startStandInNode } from '@ledger-state/feed/testing/stand-in-node'
 import { restPage, SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
 import {
@@ -19,6 +19,7 @@ import { TRANSACTIONS_KEY, WHOLE_TRANSACTIONS_KEY } from '@ledger-state/records'
 import { sliceDigest } from '@ledger-state/slices'
 import { overriding } from '@ledger-state/testing/overriding'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { feedOfStore } from '../../testing/feed-of-store.ts'
 import { createStoreBed, type StoreBed } from '../../testing/store-bed.ts'
 import type { IngestOptions } from './ingest-options.js'
 import { ingestSource } from './ingest-source.js'
@@ -70,13 +71,8 @@ function members() {
 
 /** A feed of the versions of a store up to one of them, from 0 or after a state. */
 function feedOf(engine: StateWriter, last = LAST, base?: bigint): string {
-  const { block } = engine.blockAt(base ?? 0n)
-  if (base !== undefined) {
-    const header = feedHeaderLine({ chainId: SYNTHETIC_CHAIN_ID, base: { version: base, block, complete: true } })
-    const state = stateToFeedLine([...engine.at(base).scan(new Uint8Array(0))])
-    const lines = Array.from(engine.versions(base + 1n, BigInt(last)), versionToFeedLine)
-    return `${[header, state, ...lines].join('\n')}\n`
-  }
+  if (base !== undefined) return feedOfStore(engine, base, last)
+  const { block } = engine.blockAt(0n)
   const begun = [...engine.at(0n).scan(new Uint8Array(0))].map(({ key, value }) => [key, value] as const)
   const versions = [{ version: 0n, block, writes: begun }, ...engine.versions(1n, BigInt(last))]
   const lines = [feedHeaderLine({ chainId: SYNTHETIC_CHAIN_ID }), ...versions.map(versionToFeedLine)]
@@ -160,13 +156,7 @@ describe('whole transactions', () => {
     const engine = createMemoryEngine()
     await ingest(engine, bed.at('backup'), WHOLE)
     const base = 40n
-    const { block } = engine.blockAt(base)
-    const lines = [
-      feedHeaderLine({ chainId: SYNTHETIC_CHAIN_ID, base: { version: base, block, complete: true } }),
-      stateToFeedLine([...engine.at(base).scan(new Uint8Array(0))]),
-      ...Array.from(engine.versions(base + 1n, BigInt(LAST)), versionToFeedLine),
-    ]
-    writeFileSync(bed.at('feed'), `${lines.join('\n')}\n`)
+    writeFileSync(bed.at('feed'), feedOfStore(engine, base, LAST))
     for (const keepTransactions of ['none', 'summary', 'whole'] as const) {
       const copy = createMemoryEngine()
       await ingest(copy, bed.at('feed'), { keepTransactions })

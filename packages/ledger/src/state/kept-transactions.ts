@@ -6,6 +6,7 @@ import {
   decodeRetained,
   type KeptTransaction,
   RETAINED_KEY,
+  RUN_VERSIONS,
   retainedIndexPrefix,
   TRANSACTIONS_KEY,
   transactionBlockKey,
@@ -17,8 +18,6 @@ import type { TransactionBlockCache } from '../caches/transaction-block-cache.js
 import { storedDataInvalid } from '../errors.js'
 import { lastRetainedRow, type RetainedRow, type RowRange, retainedRows } from './retained-rows.js'
 
-/** Number of versions of a run: a block of transactions lies within one run. */
-const RUN_VERSIONS = 128n
 const TREE = 'TransactionAccumulator'
 
 /** The transactions that a store keeps for the versions of a pinned ledger. */

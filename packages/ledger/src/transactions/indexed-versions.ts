@@ -1,8 +1,6 @@
+import { RUN_VERSIONS } from '@ledger-state/records'
 import { decodeGroupedVersions, type GroupedVersion } from '@ledger-state/records/transaction-blocks'
 import type { LedgerState } from '../state/ledger-state.js'
-
-/** Number of versions of a run: a group of retained transactions lies within one run. */
-const RUN_VERSIONS = 128n
 
 /** A key of an index of whole transactions. */
 export interface IndexKey {
@@ -60,6 +58,7 @@ function* retainedVersions(
   order: 'asc' | 'desc',
 ): Generator<GroupedVersion, void> {
   if (least > most) return
+  // A group of retained transactions is a block, which lies within one run of versions.
   const range = { first: least - (least % RUN_VERSIONS), last: most }
   for (const row of state.transactions.retainedRows(index.key, range, order)) {
     yield* within(state, index, row.value, least, most, order)

@@ -13,8 +13,8 @@ import type { ViewAllowance, ViewRules, ViewServiceOptions } from './view-rules.
 /** A place in the ledger that a client has seen. */
 export interface SeenPlace {
   readonly version: bigint
-  /** Whether a ledger has the place, or has moved on from its branch. */
-  isIn(ledger: LedgerSummary): boolean
+  /** Whether a ledger has the place, or has moved on from its branch; true without a ledger, as nothing is to come. */
+  readonly isIn: (ledger: LedgerSummary | undefined) => boolean
 }
 
 export interface Parameter {

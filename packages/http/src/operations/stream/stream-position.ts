@@ -36,6 +36,7 @@ export function idToPlace(text: string): SeenPlace | undefined {
   return {
     version: seen.version,
     isIn(ledger) {
+      if (!ledger) return true
       const newest = branchOf(ledger)
       return newest === seen.branch ? seen.version <= ledger.latestVersion : newest > seen.branch
     },
