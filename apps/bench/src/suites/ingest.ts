@@ -36,6 +36,7 @@ const NODES = [
 ] as const
 
 const FOLDER = 'backup, verified'
+const RETURNING = 'backup of returning keys, verified'
 
 /** Links to a bucket with the same backup, which is verified. */
 const LINKS = [
@@ -131,11 +132,18 @@ async function measureMainnetLike(run: BenchRun): Promise<void> {
   const contenders: IngestContender[] = [
     { subject: 'backup, not verified', role: 'ours', run: (folder) => ingest(folder, spreading, { verify: false }) },
     { subject: FOLDER, role: 'ours', run: (folder) => ingest(folder, spreading, {}) },
-    {
-      subject: 'backup of returning keys, verified',
-      role: 'ours',
-      run: (folder) => ingest(folder, returning, {}),
-    },
+    { subject: RETURNING, role: 'ours', run: (folder) => ingest(folder, returning, {}) },
+    ...[
+      { subject: FOLDER, backup: spreading },
+      { subject: RETURNING, backup: returning },
+    ].map(
+      ({ subject, backup }): IngestContender => ({
+        subject: `${subject}, without the index of holdings`,
+        role: 'ours',
+        comparedWith: subject,
+        run: (folder) => ingest(folder, backup, {}, undefined, false),
+      }),
+    ),
     ...nodes.map(
       ({ subject, url, cpuTime }): IngestContender => ({
         subject,

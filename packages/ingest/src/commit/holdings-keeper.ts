@@ -35,13 +35,20 @@ interface BatchKey {
   readonly followed: FollowedKey
   /** Whether its value before the batch is looked up. */
   readonly isNew: boolean
+  /** Bytes that it took before the batch. */
+  readonly bytes: number | undefined
 }
 
-/** A version, and its writes that the index may depend on. */
-interface ReadVersion {
-  readonly record: VersionWrites
-  readonly hasRows: boolean
-  readonly writes: readonly { readonly followed: FollowedKey; readonly value: Uint8Array | null }[]
+/** The writes of a batch that the index may depend on. Lists of one object each would cost a third more. */
+interface ReadBatch {
+  readonly keys: Map<string, BatchKey>
+  readonly followed: FollowedKey[]
+  /** Their values, as many. */
+  readonly values: (Uint8Array | null)[]
+  /** For each version, the number of these writes up to its end. */
+  readonly ends: number[]
+  /** Versions whose source has rows of its own index. */
+  readonly withRows: Set<VersionWrites>
 }
 
 /**
@@ -79,7 +86,8 @@ export class HoldingsKeeper {
     this.#isKept = isWanted && (isEmpty || isKept)
     if (this.#isKept) {
       const changed = this.#readVersions(versions, before)
-      await this.#many.open(held, versions[0]!.version)
+      const writes = versions.reduce((sum, { writes }) => sum + writes.length, 0)
+      await this.#many.open(held, versions[0]!.version, writes)
       const first = isEmpty ? [[HOLDINGS_KEY, NOTHING] as const] : await this.#ended.next(held)
       return async () => {
         const indexed = changed()
@@ -108,43 +116,46 @@ export class HoldingsKeeper {
   }
 
   #readVersions(versions: readonly VersionWrites[], before: ValuesBefore): () => VersionWrites[] {
-    const keys = new Map<string, BatchKey>()
-    const read = versions.map((record) => this.#readVersion(record, keys, before))
+    const batch: ReadBatch = { keys: new Map(), followed: [], values: [], ends: [], withRows: new Set() }
+    for (const record of versions) this.#readVersion(record, batch, before)
     return () => {
-      for (const [name, { followed, isNew }] of keys) {
+      for (const [name, { followed, isNew }] of batch.keys) {
         const value = isNew ? before.get(name) : undefined
         if (value) followed.begin(value)
       }
-      const changed = read.map((version) => this.#withChanges(version))
-      for (const [name, { followed }] of keys) this.#keep(name, followed)
+      const changed = versions.map((record, at) => this.#withChanges(record, batch, at))
+      for (const [name, { followed, isNew, bytes }] of batch.keys)
+        if (isNew || followed.bytes !== bytes) this.#keep(name, followed, isNew)
       return changed
     }
   }
 
-  #withChanges({ record, hasRows, writes }: ReadVersion): VersionWrites {
-    const given = hasRows ? withoutRows(record) : record
-    const changes = writes.flatMap(({ followed, value }) => followed.write(record.version, value))
+  #withChanges(record: VersionWrites, { followed, values, ends, withRows }: ReadBatch, index: number): VersionWrites {
+    let changes: Write[] | undefined
+    for (let at = ends[index - 1] ?? 0; at < ends[index]!; at++) {
+      const writes = followed[at]!.write(record.version, values[at]!)
+      if (writes.length > 0) changes = changes ? [...changes, ...writes] : [...writes]
+    }
+    const given = withRows.has(record) ? withoutRows(record) : record
     const listed = this.#many.take(record.version)
-    if (changes.length === 0 && listed.length === 0) return given
-    this.#ended.count(changes)
-    return { ...given, writes: [...given.writes, ...changes, ...listed] }
+    if (!changes && listed.length === 0) return given
+    if (changes) this.#ended.count(changes)
+    return { ...given, writes: [...given.writes, ...(changes ?? []), ...listed] }
   }
 
   /** Looks once at each write of a version: most are neither of an object nor of a coin store. */
-  #readVersion(record: VersionWrites, keys: Map<string, BatchKey>, before: ValuesBefore): ReadVersion {
-    const writes: { followed: FollowedKey; value: Uint8Array | null }[] = []
-    let hasRows = false
-    for (const write of record.writes) {
-      const key = write[0]
+  #readVersion(record: VersionWrites, batch: ReadBatch, before: ValuesBefore): void {
+    for (const [key, value] of record.writes) {
       const kind = key[0]
       if (kind === 0) {
-        const followed = this.#followIn(keys, key, before)
+        const followed = this.#followIn(batch.keys, key, before)
         if (!followed) continue
-        writes.push({ followed, value: write[1] })
-        this.#many.sample(key, write[1])
-      } else if (kind !== 1 && isHoldingsKey(key)) hasRows = true
+        batch.followed.push(followed)
+        batch.values.push(value)
+        this.#many.sample(key, value)
+      } else if (kind !== 1 && isHoldingsKey(key)) batch.withRows.add(record)
     }
-    return { record, hasRows, writes }
+    batch.ends.push(batch.followed.length)
   }
 
   #followIn(keys: Map<string, BatchKey>, key: Uint8Array, before: ValuesBefore): FollowedKey | undefined {
@@ -155,15 +166,16 @@ export class HoldingsKeeper {
     const kept = this.#followed.get(name)
     const followed = kept ?? this.#follow(key, this.#many)
     if (!followed) return undefined
-    keys.set(name, { followed, isNew: !kept })
+    keys.set(name, { followed, isNew: !kept, bytes: followed.bytes })
     if (!kept) before.ask(name, key)
     return followed
   }
 
-  #keep(name: string, followed: FollowedKey): void {
+  #keep(name: string, followed: FollowedKey, isNew: boolean): void {
     const { bytes } = followed
     // A view of a written value would keep the memory of its source.
-    this.#followed.set(name, followed, bytes === undefined ? Number.POSITIVE_INFINITY : bytes + name.length)
+    if (bytes !== undefined) this.#followed.set(name, followed, bytes + name.length)
+    else if (!isNew) this.#followed.delete(name)
   }
 
   #follow(key: Uint8Array, notes: StoreNotes): FollowedKey | undefined {

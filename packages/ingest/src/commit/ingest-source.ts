@@ -535,9 +535,10 @@ function hashWrites(
 }
 
 function deletedKeys(versions: readonly VersionWrites[]): Uint8Array[] {
-  return versions.flatMap(({ writes }) => {
-    return writes.flatMap(([key, value]) => (value === null && !isHoldingsKey(key) ? [key] : []))
-  })
+  const keys: Uint8Array[] = []
+  for (const { writes } of versions)
+    for (const [key, value] of writes) if (value === null && !isHoldingsKey(key)) keys.push(key)
+  return keys
 }
 
 /** Adds writes to the last of some versions. */

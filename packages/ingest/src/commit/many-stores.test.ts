@@ -21,7 +21,8 @@ import {
 import { addressIn, changedStoresKey, decodeChangedStores, holdingsPrefix, storeNameOf } from '@ledger-state/records'
 import { createRandom, type Random, testSeed } from '@ledger-state/testing/random'
 import { scaledRounds } from '@ledger-state/testing/test-scale'
-import { describe, expect, it } from 'vitest'
+import { STATE_KEY_ADDRESS_AT, tableItemKey } from '@ledger-state/type-tag'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { counted, pageOf, toExpected } from '../../testing/listed-activities.js'
 import { listedSource } from '../../testing/listed-source.js'
 import { checkHoldings } from '../indexing/check-holdings.js'
@@ -34,6 +35,11 @@ const LATEST = BigInt(COUNT - 1)
 const CROWD = 560
 const OWNER = OWNERS[0]!
 const ADDRESS = parseAddress(OWNER)
+const NO_BYTES = new Uint8Array(0)
+
+afterEach(() => {
+  vi.unstubAllEnvs()
+})
 
 async function ingestParts(engine: StateWriter, { versions }: HoldingsLedger, random: Random): Promise<StateWriter> {
   const done = engine.ledger ? Number(engine.ledger.latestVersion) + 1 : 0
@@ -74,6 +80,23 @@ function laterStore(number: number): Write {
   const other = Uint8Array.from(key)
   new DataView(other.buffer).setUint32(1, 0x9000_0000 + number)
   return [other, value]
+}
+
+/** A write of a store of the owner with an address by which the owner is counted. */
+function sampledStore(number: number): Write {
+  const [key, value] = laterStore(2)
+  const other = Uint8Array.from(key)
+  new DataView(other.buffer).setUint32(STATE_KEY_ADDRESS_AT, 0x9000_0000 + number)
+  other[STATE_KEY_ADDRESS_AT + ADDRESS.length - 1] = 0
+  return [other, value]
+}
+
+function range(from: number, end: number): number[] {
+  return Array.from({ length: end - from }, (_, at) => from + at)
+}
+
+function blockAt(version: number): VersionWrites['block'] {
+  return { height: BigInt(version), epoch: 0n, timestampUsec: BigInt(version) }
 }
 
 function compare(engine: StateReader, model: HoldingsModel, random: Random): void {
@@ -206,6 +229,43 @@ describe('activities of an owner of many stores', () => {
       expect(list(of, 'desc')).toEqual(list(engine, 'asc').toReversed())
     }
     expect((await checkHoldings(engine, 100n))?.problems).toEqual([])
+  })
+
+  it('are listed although the owner had few when a commit counted them', async () => {
+    const engine = createMemoryEngine()
+    const versions = [range(0, 100), range(0, 1), range(100, 140), range(0, 1), range(0, 1)].map(
+      (numbers, at): VersionWrites => ({ version: BigInt(at), block: blockAt(at), writes: numbers.map(sampledStore) }),
+    )
+    vi.stubEnv('LEDGER_STATE_BATCH_VERSIONS', '1')
+    await ingestSource(engine, listedSource(versions))
+    expect(rowsOf(engine)[0]).toMatchObject({ since: 3n, version: 3n, hasEarlier: true })
+    expect((await checkHoldings(engine, 4n))?.problems).toEqual([])
+  })
+
+  it('are counted by the next small commit, by one of several large ones, or if many owners wait', async () => {
+    const filler = (version: number) =>
+      range(0, 1_000).map((at): Write => [tableItemKey(ADDRESS, Uint8Array.of(version, at & 255, at >> 8)), NO_BYTES])
+    const ofOthers = range(0, 64).map((number): Write => {
+      const [key, value] = sampledStore(1_000 + number)
+      const other = Uint8Array.from(value!)
+      other.set(Uint8Array.of(0x77, number), Buffer.from(other).indexOf(ADDRESS))
+      return [key, other]
+    })
+    const stores = [range(0, 100), range(100, 180), [0], [0]].map((numbers) => numbers.map(sampledStore))
+    const large = [...stores, ...range(4, 20).map(() => [])].map((writes, at) => [...writes, ...filler(at)])
+    const ledgers: (readonly [number, Write[][]])[] = [
+      [15, large],
+      [4, large.toSpliced(4, 1, [])],
+      [4, large.toSpliced(4, 1, [...ofOthers, ...filler(4)])],
+    ]
+    vi.stubEnv('LEDGER_STATE_BATCH_VERSIONS', '1')
+    for (const [listed, ledger] of ledgers) {
+      const engine = createMemoryEngine()
+      const versions = ledger.map((writes, at): VersionWrites => ({ version: BigInt(at), block: blockAt(at), writes }))
+      await ingestSource(engine, listedSource(versions))
+      expect(rowsOf(engine).map(({ version }) => version)).toEqual([BigInt(listed)])
+      expect((await checkHoldings(engine, 19n))?.problems).toEqual([])
+    }
   })
 
   it('are not listed if few stores change owners often within a commit', async () => {

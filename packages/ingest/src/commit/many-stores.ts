@@ -1,4 +1,4 @@
-import { ADDRESS_LENGTH, type Write } from '@ledger-state/core'
+import { ADDRESS_LENGTH, SizedCache, type Write } from '@ledger-state/core'
 import { compareBytes, keyAfter } from '@ledger-state/core/bytes'
 import type { AsyncStateSnapshot } from '@ledger-state/engine'
 import {
@@ -26,12 +26,21 @@ import type { StoreNotes } from './followed-key.js'
  * of them, in 1.5 to 3 ms.
  */
 const MANY = 128
-/** Most owners whose stores one commit counts. The others are counted when another of their stores is written. */
+/** Most owners whose stores are counted at once. The others are counted when another of their stores is written. */
 const MOST_COUNTED = 64
+/**
+ * Commits with so many writes do not count at once, but each so many commits, or when `MOST_COUNTED` owners wait: the
+ * first scan after a commit sorts its keys, which a flush otherwise does in a thread.
+ */
+const LARGE_COMMIT = 1_000
+const COUNTED_EACH = 16
 /** Most owners that become owners of many within one commit and are listed in it. The next commit counts the others. */
 const MOST_BEGUN = 64
 /** Of so many stores that owners lose, the owner of one is counted. */
 const LOSSES_OF_COUNT = 256
+/** Bytes of remembered owners of few stores, and about how many each takes. */
+const FEW_BYTES = 4 * 1024 * 1024
+const BYTES_OF_FEW = 128
 const ROWS_OF_SCAN = 10_000
 /** Most stores of an owner, and most of its former ones, whose names its first row has. */
 const MOST_EARLIER = 2_048
@@ -71,10 +80,15 @@ export class ManyStores implements StoreNotes {
   /** Stores that any owners lost, and those of them whose owners the next commit counts, too. */
   #losses = 0
   #losers: Uint8Array[] = []
+  /** Owners that had few stores when they were counted, and got none since: to count them again would be in vain. */
+  readonly #few = new SizedCache<true>(FEW_BYTES)
   /** Names of the stores that owners get in the commit. */
   readonly #gained = new Map<string, number[]>()
   /** Owners whose stores the next commit counts. */
   #next = new Map<string, Uint8Array>()
+  /** Owners whose stores no commit has counted yet. */
+  #uncounted = new Map<string, Uint8Array>()
+  #commitsSinceCount = 0
   /** Owners whose list begins with the next version of the commit. */
   #beginning = new Map<string, ListedOwner>()
   /** First rows that `complete` gives the names of the stores before the commit. */
@@ -86,30 +100,48 @@ export class ManyStores implements StoreNotes {
     if (group && key[LAST_OF_ADDRESS] === 0) this.#samples.push(group)
   }
 
-  /** Prepares a commit: reads the listed owners, and lists those that had become owners of many before it. */
-  async open(held: AsyncStateSnapshot, firstVersion: bigint): Promise<void> {
+  /**
+   * Prepares a commit: reads the listed owners, and lists those that had become owners of many before it.
+   * @param writes number of writes of the commit
+   */
+  async open(held: AsyncStateSnapshot, firstVersion: bigint, writes: number): Promise<void> {
     this.#gained.clear()
     this.#listed ??= await readListed(held)
     this.#dropBeginning(this.#listed)
-    const counted = this.#next
-    this.#next = new Map()
-    for (const group of this.#samples) {
-      if (counted.size >= MOST_COUNTED) break
-      const { object } = readIndexedGroup(group)
-      if (object?.store) counted.set(keyName(object.owner), Uint8Array.from(object.owner))
-    }
-    this.#samples = []
-    for (const owner of this.#losers) counted.set(keyName(owner), owner)
-    this.#losers = []
-    if (!held.ledger) return
-    for (const [name, owner] of counted) {
-      if (this.#listed.has(name)) continue
+    const uncounted = this.#collectUncounted()
+    this.#commitsSinceCount++
+    const isDue = writes < LARGE_COMMIT || uncounted.size >= MOST_COUNTED || this.#commitsSinceCount >= COUNTED_EACH
+    if (!held.ledger || !isDue) return
+    this.#commitsSinceCount = 0
+    this.#uncounted = new Map()
+    for (const [name, owner] of uncounted) {
+      if (this.#listed.has(name) || this.#few.get(name)) continue
       const earlier = await earlierStores(held, owner)
-      if (!earlier) continue
+      if (!earlier) {
+        this.#few.set(name, true, BYTES_OF_FEW)
+        continue
+      }
       const listed: ListedOwner = { owner, since: firstVersion, ...earlier }
       this.#listed.set(name, listed)
       this.#written.push(listed)
     }
+  }
+
+  #collectUncounted(): ReadonlyMap<string, Uint8Array> {
+    const uncounted = this.#uncounted
+    for (const [name, owner] of this.#next) uncounted.set(name, owner)
+    this.#next = new Map()
+    for (const group of this.#samples) {
+      if (uncounted.size >= MOST_COUNTED) break
+      const { object } = readIndexedGroup(group)
+      if (!object?.store) continue
+      const name = keyName(object.owner)
+      if (!this.#few.get(name)) uncounted.set(name, Uint8Array.from(object.owner))
+    }
+    this.#samples = []
+    for (const owner of this.#losers) uncounted.set(keyName(owner), owner)
+    this.#losers = []
+    return uncounted
   }
 
   wrote(store: Uint8Array, before: IndexedObject | undefined, after: IndexedObject | undefined): void {
@@ -139,6 +171,7 @@ export class ManyStores implements StoreNotes {
 
   #gain(owner: Uint8Array, store: Uint8Array): void {
     const name = keyName(owner)
+    this.#few.delete(name)
     const gained = this.#gained.get(name) ?? []
     if (gained.push(storeNameOf(store)) === 1) this.#gained.set(name, gained)
     if (gained.length < MANY || this.#next.has(name) || this.#listed?.has(name)) return

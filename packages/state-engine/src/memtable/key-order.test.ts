@@ -38,16 +38,27 @@ it.each([1, 7, 64, THREAD_STEP_KEYS])(
         }
         const keyAt = (key: number) => bytes.subarray(ends[key], ends[key + 1])
         const expectSorted = () =>
-          expect([...order.sorted()].map((key) => keyAt(key).toString('hex'))).toEqual(
+          expect(hexOf(order.sorted())).toEqual(
             [...keys.values()].toSorted(Buffer.compare).map((key) => key.toString('hex')),
           )
+        const hexOf = (numbers: Iterable<number>) => [...numbers].map((key) => keyAt(key).toString('hex'))
+        // Runs are each in order, have each key once, and are few.
+        const expectRuns = () => {
+          const runs = order.runs()
+          for (const run of runs) expect(hexOf(run)).toEqual(hexOf(run).toSorted())
+          expect(runs.flatMap((run) => [...run]).toSorted((a, b) => a - b)).toEqual(
+            [...keys.keys()].map((_, key) => key),
+          )
+          expect(runs.length).toBeLessThanOrEqual(Math.log2(keys.size + 1) + 1)
+        }
         // Others sort in steps, too, or all at once, between any two steps.
         const others = Array.from({ length: random.below(3) }, () => order.steps(random.pick([1, 5, stepKeys])))
         const isScanned = random.below(2) === 0
         for (const _ of order.steps(stepKeys)) {
           for (const other of others) if (random.below(2) === 0) other.next()
-          if (isScanned && random.below(20) === 0) expectSorted()
+          if (isScanned && random.below(20) === 0) random.below(2) === 0 ? expectSorted() : expectRuns()
         }
+        expectRuns()
         expectSorted()
         for (const other of others) if (random.below(2) === 0) for (const _ of other);
         expectSorted()

@@ -22,8 +22,8 @@ const DEEP = 64
 const COMPARED_HERE = 48
 
 /**
- * The numbers of keys in the order of their bytes. It sorts the keys that were added since the last time, and merges
- * them in.
+ * The numbers of keys in the order of their bytes. It sorts the keys that were added since the last time into a run, and
+ * merges runs of similar length, so a key is merged about as often as the number of keys can be halved.
  */
 export class KeyOrder {
   readonly #source: KeySource
@@ -51,6 +51,12 @@ export class KeyOrder {
     this.#counted = keyCount
   }
 
+  /** All keys, in runs that are each in order; valid until keys are added. There are few: see `#runs`. */
+  runs(): readonly Int32Array[] {
+    for (const _ of this.#addSteps(STEP_KEYS));
+    return this.#runs
+  }
+
   /** All keys in order; valid until keys are added. */
   sorted(): Int32Array {
     for (const _ of this.steps());
@@ -62,6 +68,11 @@ export class KeyOrder {
    * during a flush does.
    */
   *steps(stepKeys = STEP_KEYS): Generator<void> {
+    yield* this.#addSteps(stepKeys)
+    while (this.#runs.length > 1) yield* this.#mergeLast()
+  }
+
+  *#addSteps(stepKeys: number): Generator<void> {
     while (this.#counted < this.#source.keyCount) {
       const count = Math.min(stepKeys, this.#source.keyCount - this.#counted)
       const run = new Int32Array(count)
@@ -73,7 +84,6 @@ export class KeyOrder {
       while (this.#runs.length > 1 && this.#runs.at(-2)!.length < 2 * this.#runs.at(-1)!.length)
         yield* this.#mergeLast()
     }
-    while (this.#runs.length > 1) yield* this.#mergeLast()
   }
 
   /**

@@ -89,7 +89,7 @@ describe(`memory that segments hand over (TEST_SEED=${SEED})`, () => {
     expect(next.bytes).toBe(memory.bytes)
     for (const segment of [before, next]) {
       expect(segment.newest(name, hashed)).toBe(NONE)
-      expect([segment.entryCount, segment.keyCount, [...segment.sortedKeys()]]).toEqual([0, 0, []])
+      expect([segment.entryCount, segment.keyCount, [...segment.sortedRuns()]]).toEqual([0, 0, []])
     }
   })
 })

@@ -324,15 +324,15 @@ export class Segment {
     return least
   }
 
-  /** Numbers of all keys in the order of their bytes; valid until keys are added. */
-  sortedKeys(): Int32Array {
-    return this.#order.sorted()
+  /** Numbers of all keys, in a few runs that are each in the order of the keys' bytes; valid until keys are added. */
+  sortedRuns(): readonly Int32Array[] {
+    return this.#order.runs()
   }
 
   /** Newest entry of each key, in the order of the keys' bytes; valid until entries are added. */
   sortedHeads(): Int32Array {
     if (this.#headsOf === this.#entryCount) return this.#heads
-    this.#heads = this.sortedKeys().map((key) => this.#keys[KEY_FIELDS * key + NEWEST]!)
+    this.#heads = this.#order.sorted().map((key) => this.#keys[KEY_FIELDS * key + NEWEST]!)
     this.#headsOf = this.#entryCount
     return this.#heads
   }

@@ -31,7 +31,8 @@ export function* keyPages(
     const count = Math.max(MIN_PAGE_KEYS, Math.min(wanted(), MAX_PAGE_KEYS))
     const { memtable, slices } = snapshot()
     const sources = [firstSegmentKeys(slices, prefix, begin, count)]
-    for (const segment of memtable.segments) sources.push(segmentKeys(segment, prefix, begin, count))
+    for (const segment of memtable.segments)
+      for (const run of segment.sortedRuns()) sources.push(keysOfRun(segment, run, prefix, begin, count))
     const page = mergeSources(sources)
     yield page.keys
     begin = page.isWhole ? undefined : keyAfter(page.keys.at(-1)!)
@@ -56,15 +57,20 @@ function mergeSources(sources: readonly SourceKeys[]): SourceKeys {
   return { keys, isWhole: !end }
 }
 
-/** Copies of the first keys of a segment that begin with a prefix and are at or above `begin`. */
-function segmentKeys(segment: Segment, prefix: Uint8Array, begin: Uint8Array, count: number): SourceKeys {
-  const sorted = segment.sortedKeys()
+/** Copies of the first keys of a sorted run of a segment that begin with a prefix and are at or above `begin`. */
+function keysOfRun(
+  segment: Segment,
+  run: Int32Array,
+  prefix: Uint8Array,
+  begin: Uint8Array,
+  count: number,
+): SourceKeys {
   const { bytes } = segment
   const keys: Uint8Array[] = []
-  for (let place = firstAtLeast(segment, sorted, begin); place < sorted.length; place++) {
+  for (let place = firstAtLeast(segment, run, begin); place < run.length; place++) {
     if (keys.length === count) return { keys, isWhole: false }
-    const start = segment.startOfKey(sorted[place]!)
-    const end = segment.endOfKey(sorted[place]!)
+    const start = segment.startOfKey(run[place]!)
+    const end = segment.endOfKey(run[place]!)
     if (end - start < prefix.length || bytes.compare(prefix, 0, prefix.length, start, start + prefix.length) !== 0)
       break
     keys.push(Buffer.from(bytes.subarray(start, end)))
@@ -72,13 +78,13 @@ function segmentKeys(segment: Segment, prefix: Uint8Array, begin: Uint8Array, co
   return { keys, isWhole: true }
 }
 
-function firstAtLeast(segment: Segment, sorted: Int32Array, begin: Uint8Array): number {
+function firstAtLeast(segment: Segment, run: Int32Array, begin: Uint8Array): number {
   const { bytes } = segment
   let least = 0
-  let most = sorted.length
+  let most = run.length
   while (least < most) {
     const middle = (least + most) >> 1
-    const key = sorted[middle]!
+    const key = run[middle]!
     const isBelow = bytes.compare(begin, 0, begin.length, segment.startOfKey(key), segment.endOfKey(key)) < 0
     if (isBelow) least = middle + 1
     else most = middle
