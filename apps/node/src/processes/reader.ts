@@ -110,6 +110,7 @@ function serverOptions(
     ...(viewBudget && { viewBudget }),
     onView: metrics.observeView,
     readTrust: () => store.trust,
+    spreadMs: READER_SPREAD_MS,
     proofs: store.proofs,
     changes: store.changes,
     leastGasEstimate: BigInt(settings.leastGasEstimate),
@@ -131,7 +132,6 @@ function forwardOptions(
 ): NonNullable<HttpServerOptions['forward']> {
   return {
     ...forward,
-    spreadMs: READER_SPREAD_MS,
     onForward: metrics.observeForward,
     onForwarded: metrics.observeForwarded,
     onUpstreamChange({ url, why }) {

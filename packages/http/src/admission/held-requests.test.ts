@@ -14,7 +14,7 @@ afterEach(async () => {
 })
 
 /** A service whose newest version the test sets, with the reports of its answers. */
-async function serve(limits: { maxHoldMs?: number; maxHeld?: number } = {}) {
+async function serve(limits: { maxHoldMs?: number; maxHeld?: number; spreadMs?: number } = {}) {
   const engine = createMemoryEngine()
   const answered: AnswerReport[] = []
   const onAnswered = (one: AnswerReport): void => void answered.push(one)
@@ -153,5 +153,44 @@ describe('a request that names the version it was shown', () => {
       ({ parameters }) => !parameters.some((one) => one.name === 'x-svc-min-ledger-version' && one.in === 'header'),
     )
     expect(without.map(({ operationId }) => operationId)).toEqual(['healthy'])
+  })
+})
+
+describe('a request for a version just above the latest', () => {
+  const jsonOf = async (response: Promise<Response>): Promise<unknown> => (await response).json()
+  /** Asks for an item, which no version has, and for a block, at a version. */
+  const askAt = (port: number, version: bigint) => {
+    const url = `http://127.0.0.1:${port}`
+    const headers = { 'content-type': 'application/json' }
+    return [
+      jsonOf(fetch(`${url}${ITEM}?ledger_version=${version}`, { method: 'POST', body: RAW_ITEM_BODY, headers })),
+      jsonOf(fetch(`${url}/v1/blocks/by_version/${version}`)),
+    ]
+  }
+
+  it('waits for it if another process may have shown it', async () => {
+    const { port, hasReceived, reach } = await serve({ spreadMs: PATIENCE_MS })
+    await reach(3n)
+    const [item, block] = askAt(port, 4n)
+    await hasReceived(2)
+    await reach(4n)
+    expect(await item).toMatchObject({ error_code: 'table_item_not_found' })
+    expect(await block).toMatchObject({ block_height: '4' })
+  })
+
+  it('is answered without it if it does not come, is far above, or too many wait', async () => {
+    for (const [limits, version] of [
+      [{ spreadMs: 20 }, 4n],
+      [{}, 4n],
+      [{ spreadMs: PATIENCE_MS }, 10_004n],
+      [{ spreadMs: PATIENCE_MS, maxHeld: 0 }, 4n],
+    ] as const) {
+      const { port, reach } = await serve(limits)
+      await reach(3n)
+      for (const answer of askAt(port, version))
+        expect(await answer, JSON.stringify(limits)).toMatchObject({ error_code: 'version_not_found' })
+      await stopServer(running!)
+      running = undefined
+    }
   })
 })

@@ -7,6 +7,8 @@ import { Refusal } from './refusal.js'
 // node that lacks this version holds the request until it is served, so that the ledger never goes back for the client.
 
 const CHECK_MS = 10
+/** Most versions by which one process may be behind another. No ledger gains more in some milliseconds. */
+const NEAR_VERSIONS = 10_000n
 
 export interface HoldLimits {
   /** Time for which a request is held for a version before it is answered 503, in milliseconds. */
@@ -91,6 +93,17 @@ export class HeldRequests {
     return new Promise((resolve, reject) => {
       this.#held.push({ response, isIn, until, resolve, reject })
     })
+  }
+
+  /**
+   * Holds a request for a version a little above the latest, for at most some milliseconds. Returns undefined if the
+   * version is too far above, or too many requests are held.
+   * @throws `client_left`
+   */
+  untilNear(response: ServerResponse, version: bigint, mostMs: number): Promise<void> | undefined {
+    const isNear = this.isReached((ledger) => ledger !== undefined && version <= ledger.latestVersion + NEAR_VERSIONS)
+    if (!isNear || this.#held.length >= this.#limits.maxHeld) return undefined
+    return this.isReachedInTime(response, version, servesVersion(version), mostMs).then(() => {})
   }
 
   #check(): void {

@@ -60,11 +60,6 @@ export interface ForwardOptions {
    * passed on.
    */
   readonly headers?: Readonly<Record<string, string>>
-  /**
-   * Milliseconds by which another process that serves the same store behind the same address may see a commit later
-   * than this one. An answer that names a version waits until all processes have it. Default 0, for a single process.
-   */
-  readonly spreadMs?: number
   /** Called when a request is sent to its upstream. */
   readonly onForward?: (kind: ForwardKind) => void
   /** Called when a forwarded request has ended. */

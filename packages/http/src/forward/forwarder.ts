@@ -73,6 +73,8 @@ export interface Forwardable {
 /** Parts of its service that a forwarder needs. */
 export interface ForwarderSurroundings {
   readonly limits: ForwardLimits
+  /** As in `RequestListenerOptions`: an answer that names a version waits until all processes have it. */
+  readonly spreadMs: number
   /** Words in the names of the chain-state headers, `x-<word>-ledger-version`. */
   readonly words: readonly string[]
   /** Chain id of the ledger; undefined if it has none yet. */
@@ -104,7 +106,7 @@ export class Forwarder {
     this.#surroundings = surroundings
     this.#slots = new ForwardSlots(surroundings.limits)
     const { words, chainId, latestVersion } = surroundings
-    this.#settled = new SettledVersion(latestVersion, options.spreadMs ?? 0)
+    this.#settled = new SettledVersion(latestVersion, surroundings.spreadMs)
     const byUrl = new Map<string, Upstream>()
     for (const url of Object.values(upstreams)) {
       byUrl.set(url, new Upstream({ url, headers, words, chainId, onChange: onUpstreamChange }))
@@ -267,9 +269,8 @@ export class Forwarder {
         : 'unknown'
     const version = named === 'unknown' ? ledgerVersion : named
     if (version === undefined || settled.has(version)) return
-    const { held } = this.#surroundings
+    const { held, spreadMs } = this.#surroundings
     if (!held.isServed(version)) await held.untilServed(request.response, version)
-    const { spreadMs = 0 } = this.#options
     if (spreadMs > 0) await sleep(spreadMs)
   }
 }

@@ -11,6 +11,7 @@ export function createForwarder(
   options: ForwardOptions,
   { ledger, chainHeaders, admission: { held } }: ServiceContext,
   limits: Limits,
+  spreadMs: number,
 ): Forwarder {
   const info = () => {
     try {
@@ -21,6 +22,7 @@ export function createForwarder(
   }
   return new Forwarder(options, {
     limits,
+    spreadMs,
     words: chainHeaders.words.includes('aptos') ? chainHeaders.words : [...chainHeaders.words, 'aptos'],
     answeredByName: chainHeaders.answeredByName,
     chainId: () => info()?.chainId,

@@ -29,6 +29,7 @@ export class RequestService {
   readonly context: ServiceContext
   readonly #router: Router
   readonly #forwarder: Forwarder | undefined
+  readonly #spreadMs: number
   readonly #otherRequests: RequestListenerOptions['otherRequests']
 
   /**
@@ -37,7 +38,7 @@ export class RequestService {
    */
   constructor(options: RequestListenerOptions, isClosing = () => false) {
     const { ledger, headerWord = DEFAULT_HEADER_WORD, archivalEndpoint, examples = {}, otherRequests } = options
-    const { leastGasEstimate = 0n } = options
+    const { leastGasEstimate = 0n, spreadMs = 0 } = options
     this.context = createServiceContext(options, isClosing)
     const { chainHeaders } = this.context
     if (ledger.info) chainHeaders.of(ledger.info)
@@ -50,8 +51,9 @@ export class RequestService {
       options.network,
     )
     const served = asyncLedger ? operations.map((operation) => routeOverAsync(operation, asyncLedger)) : operations
-    const forwarder = options.forward && createForwarder(options.forward, this.context, limitsOf(options))
+    const forwarder = options.forward && createForwarder(options.forward, this.context, limitsOf(options), spreadMs)
     this.#forwarder = forwarder
+    this.#spreadMs = spreadMs
     const routes = [
       ...(forwarder ? served.map((route) => routeWithForwarding(route, forwarder)) : served),
       ...UNSERVED_ROUTES,
@@ -126,8 +128,8 @@ export class RequestService {
   }
 
   /**
-   * Waits for the version that the client has seen, or that the request names and an upstream has. Returns undefined if
-   * there is none to wait for.
+   * Waits for the version that the client has seen, or that the request names and an upstream or another process has.
+   * Returns undefined if there is none to wait for.
    * @throws `invalid_request` if the header is not a version
    */
   #awaitVersion(exchange: Exchange, found: FoundRoute): Promise<void> | undefined {
@@ -139,8 +141,12 @@ export class RequestService {
     const place = seenPlace && exchange.lastEventId !== undefined ? seenPlace(exchange.lastEventId) : undefined
     if (place && !held.isReached(place.isIn)) return untilReached(exchange, place)
     const forwarder = this.#forwarder
-    const named = forwarder && newestNamedBy(found, exchange.query)
-    return named === undefined || held.isServed(named) ? undefined : untilAnnounced(exchange, named, forwarder!)
+    if (!forwarder && this.#spreadMs === 0) return undefined
+    const named = newestNamedBy(found, exchange.query)
+    if (named === undefined || held.isServed(named)) return undefined
+    return forwarder
+      ? untilAnnounced(exchange, named, forwarder)
+      : held.untilNear(exchange.response, named, this.#spreadMs)
   }
 
   /** Reads the version that the client has seen. */
