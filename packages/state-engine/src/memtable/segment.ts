@@ -324,9 +324,12 @@ export class Segment {
     return least
   }
 
-  /** Numbers of all keys, in a few runs that are each in the order of the keys' bytes; valid until keys are added. */
-  sortedRuns(): readonly Int32Array[] {
-    return this.#order.runs()
+  /**
+   * Numbers of all keys, in a few runs that are each in the order of the keys' bytes; valid until keys are added.
+   * @param asOne whether to merge the runs, which takes as long as sorting all keys
+   */
+  sortedRuns({ asOne = false } = {}): readonly Int32Array[] {
+    return asOne ? [this.#order.sorted()] : this.#order.runs()
   }
 
   /** Newest entry of each key, in the order of the keys' bytes; valid until entries are added. */

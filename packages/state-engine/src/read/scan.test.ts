@@ -7,6 +7,7 @@ import { expect, it } from 'vitest'
 import { CHAIN, record } from '../../testing/small-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
 import { openStateEngine, type StateEngine } from '../open-state-engine.js'
+import { PAGES_OF_RUNS } from './scan.js'
 
 const SEED = testSeed()
 const folder = temporaryFolder()
@@ -58,5 +59,36 @@ it(`a scan merges the keys of segments and of the memtable, starting at any key 
     )
     expect(found).toEqual(expected.slice(0, limit))
   }
+  await engine.close()
+})
+
+it(`a scan is right while keys come in, short or long (TEST_SEED=${SEED})`, async () => {
+  const random = createRandom(SEED)
+  const engine = openStateEngine({ path: folder.path, durability: 'none' })
+  const known = new Set<string>()
+  const scan = (limit?: number) => engine.at().scan(Buffer.from('k'), limit === undefined ? {} : { limit })
+  const textOf = ({ key }: { readonly key: Uint8Array }) => Buffer.from(key).toString('latin1')
+  for (let version = 0; version < 40; version++) {
+    const texts = Array.from({ length: random.below(300) + 1 }, () => `k${random.below(2 ** 30).toString(36)}`)
+    const writes = [...new Set(texts)].map((text): Write => [Buffer.from(text), Buffer.from(`${version}`)])
+    await engine.commit([record(version, writes, version)], CHAIN)
+    for (const text of texts) known.add(text)
+    const limit = random.below(600)
+    const sorted = [...known].sort()
+    // Each scan after a commit leaves one more sorted run.
+    for (let again = 0; again < 2; again++) expect([...scan(limit)].map(textOf)).toEqual(sorted.slice(0, limit))
+    if (version % 13 === 12) expect([...scan()].map(textOf)).toEqual(sorted)
+  }
+  // More keys than the pages that are read from runs have. Others come between the pages.
+  const sorted = [...known].sort()
+  expect(sorted.length).toBeGreaterThan(PAGES_OF_RUNS * 256)
+  const found: string[] = []
+  for (const entry of scan()) {
+    found.push(textOf(entry))
+    if (found.length % 700 > 0) continue
+    const version = 39 + found.length / 700
+    await engine.commit([record(version, [[Buffer.from(`k${version}`), Buffer.from('new')]], version)], CHAIN)
+  }
+  expect(found).toEqual(sorted)
   await engine.close()
 })
