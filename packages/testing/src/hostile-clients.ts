@@ -48,8 +48,9 @@ const RETRY_MS = 200
 /** Path of an item of a table that need not exist: the expensive work comes before the look-up. */
 const ITEM_PATH = '/v1/tables/0x7/item'
 const BATCH_PATH = '/v1/tables/items:batch'
-/** Path of the history of an account of the tests' ledger whose balance changes all the time. */
-const HISTORY_PATH = `/v1/accounts/0x${'ac'.repeat(24)}${'00'.repeat(8)}/balance/0x1::aptos_coin::AptosCoin/history`
+/** An account whose balance should change all the time in a store that is attacked, in hex. */
+export const BUSY_ACCOUNT = `${'ac'.repeat(24)}${'00'.repeat(8)}`
+const HISTORY_PATH = `/v1/accounts/0x${BUSY_ACCOUNT}/balance/0x1::aptos_coin::AptosCoin/history`
 
 /**
  * Module with the functions `DEAR_VIEWS`. A store that is attacked should have it; without it the views fail at once.

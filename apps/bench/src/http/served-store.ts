@@ -1,5 +1,6 @@
 import { writeModule } from '@ledger-state/move-module'
 import { openStateEngine } from '@ledger-state/state-engine'
+import { BUSY_ACCOUNT } from '@ledger-state/testing/hostile-clients'
 import { HOSTILE_MODULES } from '@ledger-state/testing/hostile-types'
 import { moduleKey, parseStructTag, resourceKey, tableItemKey } from '@ledger-state/type-tag'
 import { dearViewModule } from './dear-views.ts'
@@ -28,8 +29,12 @@ const ITEM_MODULE = {
   ],
 } as const
 
+/** Versions that change the balance of `BUSY_ACCOUNT`. */
+const BUSY_VERSIONS = 1_000
+
 /**
- * Makes the store that is served: accounts with a coin store each, a table of structs, and the modules of all types.
+ * Makes the store that is served: accounts with a coin store each, a table of structs, the modules of all types, and an
+ * account with a history.
  */
 export async function writeServedStore(folder: string): Promise<void> {
   const engine = openStateEngine({ path: folder })
@@ -49,6 +54,13 @@ export async function writeServedStore(folder: string): Promise<void> {
     writes.push([tableItemKey(address(7), u64(at)), Buffer.concat([u64(at * 7), account(at), Buffer.of(1)])])
   }
   await engine.commit([{ version: 0n, block: { height: 0n, epoch: 0n, timestampUsec: 0n }, writes }], { chainId: 4 })
+  const busy = resourceKey(Buffer.from(BUSY_ACCOUNT, 'hex'), coinStore)
+  const changes = Array.from({ length: BUSY_VERSIONS }, (_, at) => {
+    const version = BigInt(at + 1)
+    const coins = Buffer.concat([u64(at * 1_000_003), Buffer.alloc(97)])
+    return { version, block: { height: version, epoch: 0n, timestampUsec: version }, writes: [[busy, coins] as const] }
+  })
+  await engine.commit(changes, { chainId: 4 })
   await engine.close()
 }
 

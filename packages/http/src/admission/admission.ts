@@ -3,6 +3,7 @@ import { limitFunction } from 'p-limit'
 import { decompress } from '../protocol/content-encoding.js'
 import { BATCH_LIMITS } from '../protocol/json-body.js'
 import { BODY_RATE, BodyPacer, LONG_BODY_RATE } from './body-pacer.js'
+import { ChunkPool } from './chunk-pool.js'
 import { HeldRequests, type ServedLedger } from './held-requests.js'
 import type { Limits } from './limits.js'
 import { LoadShedder } from './load-shedder.js'
@@ -27,6 +28,8 @@ export interface Admission {
   readonly bodyLimitBytes: number
   readonly turns: TurnQueue
   readonly load: LoadShedder
+  /** Memory of answers that are built piece by piece. */
+  readonly chunks: ChunkPool
   /** Paces bodies that a request may need. */
   readonly bodyPacer: BodyPacer
   /** Paces bodies longer than any request needs, and bytes that come after an answer. */
@@ -50,6 +53,7 @@ export function createAdmission(limits: Limits, ledger: ServedLedger): Admission
     bodyLimitBytes,
     turns,
     load: new LoadShedder(limits),
+    chunks: new ChunkPool(),
     bodyPacer: new BodyPacer(turns, BODY_RATE),
     longBodyPacer: new BodyPacer(turns, LONG_BODY_RATE),
     uploads: new Uploads(uploadLimits),

@@ -1,52 +1,82 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { AnswerBytes } from './answer-bytes.js'
+import { CHUNK_BYTES, ChunkPool } from './chunk-pool.js'
 
-const pieces = fc.array(
-  fc.oneof(
-    fc.string({ unit: 'grapheme', maxLength: 400 }),
-    fc.uint8Array({ maxLength: 3_000 }),
-    fc.string({ unit: 'binary', maxLength: 60 }),
-  ),
-  { maxLength: 60 },
+const shortPiece = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 400 }),
+  fc.uint8Array({ maxLength: 3_000 }),
+  fc.string({ unit: 'binary', maxLength: 60 }),
 )
+/** Pieces that end near the end of a chunk, or are longer than one. */
+const longPiece = fc
+  .tuple(
+    fc.integer({ min: -6, max: 6 }),
+    fc.constantFrom(1, 2),
+    fc.constantFrom('a', 'ä', '€', '😀', '\ud800', undefined),
+  )
+  .map(([offset, chunks, unit]) => {
+    const length = chunks * CHUNK_BYTES + offset
+    if (unit === undefined) return new Uint8Array(length).fill(7)
+    return 'b'.repeat(length % 7) + unit.repeat(Math.floor(length / Buffer.byteLength(unit)))
+  })
+const pieces = fc.array(fc.oneof({ weight: 9, arbitrary: shortPiece }, { weight: 1, arbitrary: longPiece }), {
+  maxLength: 60,
+})
+
+const bytesOf = (answer: AnswerBytes): Buffer => Buffer.concat(answer.chunks)
 
 it('AnswerBytes has the bytes of all pieces, and counts the memory before it is taken', () => {
   fc.assert(
-    fc.property(pieces, pieces, (first, second) => {
+    fc.property(pieces, pieces, fc.uint8Array({ maxLength: 20 }), (first, second, head) => {
       let held = 0
       const answer = new AnswerBytes((bytes) => {
         held += bytes
-      })
+      }, new ChunkPool())
       for (const round of [first, second]) {
         answer.clear()
         for (const piece of round) {
           if (typeof piece === 'string') answer.text(piece)
           else answer.write(piece)
-          expect(answer.bytes.buffer.byteLength).toBe(held)
+          expect(answer.capacity).toBe(held)
         }
         const expected = Buffer.concat(round.map((piece) => Buffer.from(piece as string)))
         expect(answer.length).toBe(expected.length)
-        expect(answer.bytes.equals(expected)).toBe(true)
+        expect(bytesOf(answer).equals(expected)).toBe(true)
+        answer.prefix(head)
+        expect(bytesOf(answer).equals(Buffer.concat([head, expected]))).toBe(true)
+        expect(answer.text('end').length).toBe(head.length + expected.length + 3)
+        expect(answer.capacity).toBe(held)
       }
+      answer.free()
+      expect([answer.length, answer.capacity, answer.chunks]).toEqual([0, 0, []])
     }),
   )
 })
 
 it('AnswerBytes keeps its bytes if there is no room for more', () => {
-  const answer = new AnswerBytes((bytes) => {
-    if (bytes > 5_000) throw new Error('full')
-  })
-  answer.text('abc')
-  expect(() => answer.write(new Uint8Array(10_000))).toThrow('full')
-  expect(answer.bytes.toString()).toBe('abc')
+  for (const most of [5_000, 200_000]) {
+    let held = 0
+    const answer = new AnswerBytes((bytes) => {
+      if (held + bytes > most) throw new Error('full')
+      held += bytes
+    }, new ChunkPool())
+    answer.text('abc')
+    expect(() => answer.write(new Uint8Array(500_000))).toThrow('full')
+    expect(() => answer.text('ä'.repeat(250_000))).toThrow('full')
+    expect(bytesOf(answer).toString()).toBe('abc')
+  }
 })
 
-it('AnswerBytes reserves no more than a quarter of a long answer', () => {
-  let held = 0
-  const answer = new AnswerBytes((bytes) => {
-    held += bytes
-  })
-  for (let at = 0; at < 300; at++) answer.write(new Uint8Array(20_000))
-  expect(held).toBeLessThan(1.3 * answer.length)
+it('AnswerBytes reserves at most one chunk in vain, and never moves a chunk that is full', () => {
+  const answer = new AnswerBytes(() => {}, new ChunkPool())
+  for (let at = 0; at < 300; at++) {
+    const before = answer.chunks
+    if (at % 2 === 0) answer.write(new Uint8Array(20_000))
+    else answer.text('ä'.repeat(10_000))
+    const after = answer.chunks
+    for (const [number, chunk] of before.slice(0, -1).entries()) expect(after[number]!.buffer).toBe(chunk.buffer)
+    expect(answer.capacity).toBeLessThan(answer.length + CHUNK_BYTES + 4 * after.length)
+    for (const chunk of after) expect(chunk.buffer.byteLength).toBeLessThanOrEqual(CHUNK_BYTES)
+  }
 })

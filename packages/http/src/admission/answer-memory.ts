@@ -1,16 +1,19 @@
 import { AnswerBytes } from './answer-bytes.js'
+import type { ChunkPool } from './chunk-pool.js'
 import type { LoadShedder } from './load-shedder.js'
 
 /** Memory of one answer while it is built, counted against `maxAnswerBytes`. */
 export class AnswerMemory {
   readonly #load: LoadShedder
+  readonly #chunks: ChunkPool
   readonly #bodies: AnswerBytes[] = []
   #countedBytes = 0
   /** Whether another thread reads the answer, so that its memory cannot be freed. */
   #isBeingRead = false
 
-  constructor(load: LoadShedder) {
+  constructor({ load, chunks }: { readonly load: LoadShedder; readonly chunks: ChunkPool }) {
     this.#load = load
+    this.#chunks = chunks
   }
 
   /**
@@ -24,7 +27,7 @@ export class AnswerMemory {
 
   /** Creates a body that counts the memory it allocates. */
   openBody(): AnswerBytes {
-    const body = new AnswerBytes((bytes) => this.hold(bytes))
+    const body = new AnswerBytes((bytes) => this.hold(bytes), this.#chunks)
     this.#bodies.push(body)
     return body
   }
@@ -45,9 +48,9 @@ export class AnswerMemory {
     }
   }
 
-  /** Frees all bodies but the one that has these bytes. */
-  freeOthers(bytes: Uint8Array): void {
-    for (const body of this.#bodies) if (body.bytes.buffer !== bytes.buffer) body.free()
+  /** Frees all bodies but one. */
+  freeOthers(kept: unknown): void {
+    for (const body of this.#bodies) if (body !== kept) body.free()
   }
 
   /** Frees the bodies, unless another thread reads them. The socket must have sent the bytes that it got of them. */

@@ -86,13 +86,8 @@ export class HeldRequests {
    * @throws `client_left`, `Refusal` if too many requests are held
    */
   async isReachedInTime(response: ServerResponse, version: bigint, isIn: LedgerTest, mostMs: number): Promise<boolean> {
-    const { maxHoldMs, maxHeld } = this.#limits
-    if (this.#held.length >= maxHeld) throw this.refusalFor(version)
-    this.#timer ??= setInterval(() => this.#check(), CHECK_MS)
-    const until = performance.now() + Math.min(mostMs, maxHoldMs)
-    return new Promise((resolve, reject) => {
-      this.#held.push({ response, isIn, until, resolve, reject })
-    })
+    if (this.#isFull) throw this.refusalFor(version)
+    return await this.#hold(response, isIn, mostMs)
   }
 
   /**
@@ -102,8 +97,20 @@ export class HeldRequests {
    */
   untilNear(response: ServerResponse, version: bigint, mostMs: number): Promise<void> | undefined {
     const isNear = this.isReached((ledger) => ledger !== undefined && version <= ledger.latestVersion + NEAR_VERSIONS)
-    if (!isNear || this.#held.length >= this.#limits.maxHeld) return undefined
-    return this.isReachedInTime(response, version, servesVersion(version), mostMs).then(() => {})
+    if (!isNear || this.#isFull) return undefined
+    return this.#hold(response, servesVersion(version), mostMs).then(() => {})
+  }
+
+  get #isFull(): boolean {
+    return this.#held.length >= this.#limits.maxHeld
+  }
+
+  #hold(response: ServerResponse, isIn: LedgerTest, mostMs: number): Promise<boolean> {
+    this.#timer ??= setInterval(() => this.#check(), CHECK_MS)
+    const until = performance.now() + Math.min(mostMs, this.#limits.maxHoldMs)
+    return new Promise((resolve, reject) => {
+      this.#held.push({ response, isIn, until, resolve, reject })
+    })
   }
 
   #check(): void {

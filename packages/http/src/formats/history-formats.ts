@@ -63,8 +63,8 @@ export class ChangesCsvBody<T> implements PageBody<Change<T>> {
     this.#out.text(`${version},${timestampUsec ?? ''},${timestampToText(timestampUsec)},${reading}${transaction}\r\n`)
   }
 
-  toBytes(): Uint8Array {
-    return this.#out.bytes
+  end(): AnswerBytes {
+    return this.#out
   }
 }
 
@@ -90,8 +90,8 @@ export class SampledBody<T> implements PageBody<Change<T>> {
     this.#sampler.add(change, this.#measure)
   }
 
-  toBytes(): Uint8Array {
+  end(): AnswerBytes {
     for (const change of this.#sampler.kept()) this.#body.add(change)
-    return this.#body.toBytes()
+    return this.#body.end()
   }
 }

@@ -253,7 +253,7 @@ export class CsvBody<T> implements PageBody<T> {
     this.#out.text(`${this.#format.toCells(item).map(csvCell).join()}\r\n`)
   }
 
-  toBytes(): Uint8Array {
-    return this.#out.bytes
+  end(): AnswerBytes {
+    return this.#out
   }
 }

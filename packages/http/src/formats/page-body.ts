@@ -1,3 +1,5 @@
+import type { AnswerBytes } from '../admission/answer-bytes.js'
+
 /** Body to which a page is written, item by item. */
 export interface PageBody<T> {
   /** Bytes written so far. */
@@ -7,5 +9,6 @@ export interface PageBody<T> {
    * @throws `overloaded`
    */
   add(item: T): void
-  toBytes(): Uint8Array
+  /** Ends the body. */
+  end(): AnswerBytes
 }

@@ -37,7 +37,7 @@ export class ViewChangesCsvBody implements PageBody<Change<ViewAnswer>> {
     this.#changes.push(change)
   }
 
-  toBytes(): Uint8Array {
+  end(): AnswerBytes {
     const columns = Array.from({ length: this.#columns }, (_, at) => (this.#columns === 1 ? 'result' : `result_${at}`))
     const transactionOf = this.#transactionOf
     this.#out.text(`version,timestamp,time,${columns.join()},error${transactionOf ? TRANSACTION_COLUMNS : ''}\r\n`)
@@ -47,7 +47,7 @@ export class ViewChangesCsvBody implements PageBody<Change<ViewAnswer>> {
       const transaction = transactionOf ? transactionToCsv(transactionOf(version)) : ''
       this.#out.text(`${version},${time},${results.join()},${error ? csvCell(error.message) : ''}${transaction}\r\n`)
     }
-    return this.#out.bytes
+    return this.#out
   }
 }
 

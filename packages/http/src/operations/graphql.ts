@@ -94,7 +94,7 @@ async function answerDocument(
   const source = { state, timeOf: blockTimesOf(state), hold: (bytes: number) => request.hold(bytes) }
   const place = { out, mostBytes: MAX_PAGE_BYTES, isSpent: () => turn.isSpent, nextTurn: () => turn.nextTurn() }
   await new FieldAnswerer(source, place).answer(fields)
-  return { ledger: state.ledger, contentType: CONTENT_TYPE.json, body: out.bytes }
+  return { ledger: state.ledger, contentType: CONTENT_TYPE.json, body: out }
 }
 
 /**

@@ -155,7 +155,10 @@ export const getSlice: Operation = {
     return {
       ledger,
       contentType: CONTENT_TYPE.json,
-      body: Buffer.concat([Buffer.from(`${head.slice(0, -1)},"members":`), body.toBytes(), Buffer.from('}')]),
+      body: body
+        .end()
+        .text('}')
+        .prefix(Buffer.from(`${head.slice(0, -1)},"members":`)),
       cursor: cursor && bytesToHexDigits(cursor),
     }
   },

@@ -118,11 +118,10 @@ export const getTableItems: Operation = {
       (options) => listTableItems(state, handle, types, { ...options, start, limit }),
       body,
     )
-    body.toBytes()
     return {
       ledger: state.ledger,
       contentType: CONTENT_TYPE.json,
-      body: out.text('}').bytes,
+      body: body.end().text('}'),
       cursor: cursor && bytesToHexDigits(cursor),
     }
   },

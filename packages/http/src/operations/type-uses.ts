@@ -86,7 +86,10 @@ export const getTypeUses: Operation = {
     return {
       ledger: state.ledger,
       contentType: CONTENT_TYPE.json,
-      body: Buffer.concat([Buffer.from(`{"scanned":${page!.scanned},"uses":`), body.toBytes(), Buffer.from('}')]),
+      body: body
+        .end()
+        .text('}')
+        .prefix(Buffer.from(`{"scanned":${page!.scanned},"uses":`)),
       cursor: cursor && bytesToHexDigits(cursor),
     }
   },

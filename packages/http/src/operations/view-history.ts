@@ -128,7 +128,7 @@ function answerOf(
   return {
     ledger: state.ledger,
     contentType: CONTENT_TYPE[asCsv ? 'csv' : 'json'],
-    body: body.toBytes(),
+    body: body.end(),
     cursor: cursor === undefined ? undefined : `${cursor}.${branchOf(state.ledger)}`,
     isComplete: complete,
     facts: {

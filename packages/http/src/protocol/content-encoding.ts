@@ -1,5 +1,7 @@
+import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
-import { brotliCompress, brotliDecompress, constants, gunzip, gzip, inflate } from 'node:zlib'
+import { brotliDecompress, constants, createBrotliCompress, createGzip, gunzip, inflate } from 'node:zlib'
+import type { ChunkedBytes } from '../admission/answer-bytes.js'
 import { bodyTooLarge, contentTypeUnsupported, invalidRequest } from '../errors.js'
 import { parseQualityList } from './quality-list.js'
 
@@ -12,13 +14,12 @@ export const MIN_COMPRESSED_BYTES = 1_024
  */
 const BROTLI_QUALITY = 4
 
-const COMPRESS = {
-  br: (body: Uint8Array) =>
-    promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } }),
-  gzip: (body: Uint8Array) => promisify(gzip)(body),
+const COMPRESSORS = {
+  br: () => createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } }),
+  gzip: () => createGzip(),
 } as const
 
-export type ContentEncoding = keyof typeof COMPRESS
+export type ContentEncoding = keyof typeof COMPRESSORS
 
 /** The encoding that a client accepts with the highest quality, brotli first among equals; undefined for none. */
 export function chooseEncoding(acceptEncoding: string | undefined): ContentEncoding | undefined {
@@ -34,8 +35,16 @@ export function chooseEncoding(acceptEncoding: string | undefined): ContentEncod
   return quality > 0 && quality >= identity ? best : undefined
 }
 
-export function compress(body: Uint8Array, encoding: ContentEncoding): Promise<Buffer> {
-  return COMPRESS[encoding](body)
+/** Compresses a body in another thread, chunk by chunk. */
+export async function compress(body: readonly Uint8Array[], encoding: ContentEncoding): Promise<ChunkedBytes> {
+  const chunks: Uint8Array[] = []
+  await pipeline(body, COMPRESSORS[encoding](), async (compressed: AsyncIterable<Uint8Array>) => {
+    for await (const chunk of compressed) chunks.push(chunk)
+  })
+  const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
+  // Several chunks may lie in one block of memory.
+  const capacity = chunks.reduce((sum, chunk) => sum + Math.min(chunk.buffer.byteLength, 2 * chunk.length), 0)
+  return { length, capacity, chunks }
 }
 
 /** Whether a client accepts a coding by its name, with any quality above 0. */

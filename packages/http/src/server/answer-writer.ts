@@ -1,10 +1,12 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http'
+import { setImmediate } from 'node:timers/promises'
 import { isLedgerStateError } from '@ledger-state/core'
 import type { LedgerSummary } from '@ledger-state/engine'
+import { chunksOf } from '../admission/answer-bytes.js'
 import { Refusal } from '../admission/refusal.js'
 import { LARGE_ANSWER_BYTES } from '../admission/unread-answers.js'
 import { overloaded, type RequestError } from '../errors.js'
-import type { Answer, AnswerRest, FactName } from '../operations/parts/operation.js'
+import type { Answer, AnswerBody, AnswerRest, FactName } from '../operations/parts/operation.js'
 import { type ContentEncoding, chooseEncoding, compress, MIN_COMPRESSED_BYTES } from '../protocol/content-encoding.js'
 import { CLIENT_LEFT, errorToReply } from '../protocol/error-reply.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
@@ -53,11 +55,11 @@ async function sendCompressed(
   exchange: Exchange,
   status: number,
   headers: string[],
-  body: string | Uint8Array,
+  body: AnswerBody,
   encoding: ContentEncoding,
 ): Promise<void> {
   const memory = exchange.running?.memory
-  const compressing = compress(typeof body === 'string' ? Buffer.from(body) : body, encoding)
+  const compressing = compress(chunksOf(body), encoding)
   const compressed = await (memory ? memory.whileRead(compressing) : compressing)
   // Only the compressed bytes wait for the client.
   memory?.release()
@@ -141,7 +143,7 @@ function latestHeaders({ ledger, chainHeaders }: ServiceContext, pinned?: Ledger
   }
 }
 
-function write(exchange: Exchange, status: number, headers: string[], body: string | Uint8Array | undefined): void {
+function write(exchange: Exchange, status: number, headers: string[], body: AnswerBody | undefined): void {
   if (exchange.isAnswered) return
   const { response } = exchange
   if (response.destroyed) {
@@ -161,11 +163,22 @@ function write(exchange: Exchange, status: number, headers: string[], body: stri
     if (body.length < MIN_COMPRESSED_BYTES) response.end(latin1Of(body), 'latin1')
     else if (body.length < LARGE_ANSWER_BYTES) {
       // A copy, so that the memory in which the body was built is freed at once.
-      response.end(Buffer.from(body as Uint8Array))
+      response.end(Buffer.concat(chunksOf(body)))
       exchange.running?.memory?.free()
-    } else response.end(body)
+    } else if (typeof body !== 'string' && 'chunks' in body) void writeChunks(response, body.chunks)
+    else response.end(body)
   }
   settle(exchange, status)
+}
+
+/** Sends a long body as fast as its client reads. If the system takes all of it at once, others still have turns between. */
+async function writeChunks(response: ServerResponse, chunks: readonly Uint8Array[]): Promise<void> {
+  for (const chunk of chunks.slice(0, -1)) {
+    await writeChunk(response, chunk)
+    await setImmediate()
+    if (response.destroyed) return
+  }
+  response.end(chunks.at(-1))
 }
 
 /**
@@ -186,7 +199,7 @@ async function stream(
   exchange: Exchange,
   status: number,
   headers: string[],
-  body: string | Uint8Array,
+  body: AnswerBody,
   { chunks, late, isLive = false }: AnswerRest,
 ): Promise<void> {
   const { response } = exchange
@@ -208,9 +221,9 @@ async function stream(
     return
   }
   try {
-    response.write(body)
+    for (const chunk of chunksOf(body)) await writeChunk(response, chunk)
     for await (const chunk of chunks) {
-      if (!response.write(chunk)) await untilDrained(response)
+      await writeChunk(response, chunk)
       if (response.destroyed) return
     }
     response.end()
@@ -219,39 +232,32 @@ async function stream(
   }
 }
 
-/**
- * Resolves when the client has read everything written so far, or has left: perhaps while the written part was being
- * made.
- */
-function untilDrained(response: ServerResponse): Promise<void> {
+/** Writes a chunk. Resolves when the system has taken it, or the client has left. */
+function writeChunk(response: ServerResponse, chunk: Uint8Array): Promise<void> {
   return new Promise((resolve) => {
-    if (response.destroyed) {
-      resolve()
-      return
-    }
-    const go = (): void => {
-      response.off('drain', go)
-      response.off('close', go)
+    const done = (): void => {
+      response.off('close', done)
       resolve()
     }
-    response.on('drain', go)
-    response.on('close', go)
+    response.on('close', done)
+    response.write(chunk, done)
   })
 }
 
 /**
  * Bytes of memory of a body, including reserved ones. If it is a small part of a larger block, only the part counts.
  */
-function memoryOf(body: Uint8Array): number {
-  return Math.min(body.buffer.byteLength, 2 * body.length)
+function memoryOf(body: AnswerBody): number {
+  if (typeof body === 'string') return body.length
+  return 'chunks' in body ? body.capacity : Math.min(body.buffer.byteLength, 2 * body.length)
 }
 
 /** Counts a large answer until it is read. Returns false if it would take too much memory. */
-function isHeld(exchange: Exchange, body: string | Uint8Array): boolean {
+function isHeld(exchange: Exchange, body: AnswerBody): boolean {
   const memory = exchange.running?.memory
-  if (memory && typeof body !== 'string') memory.freeOthers(body)
+  memory?.freeOthers(body)
   memory?.release()
-  if (!isRoomFor(exchange, typeof body === 'string' ? body.length : memoryOf(body))) return false
+  if (!isRoomFor(exchange, memoryOf(body))) return false
   if (memory) exchange.response.on('close', () => memory.free())
   return true
 }
@@ -287,8 +293,10 @@ function isRoomForLive({ context, response }: Exchange): boolean {
  * two buffers in one write cost more than everything else for such a request. Latin-1 is one byte a character, whatever
  * the bytes mean.
  */
-function latin1Of(body: string | Uint8Array): string {
-  return typeof body === 'string' ? body : Buffer.prototype.latin1Slice.call(body, 0, body.length)
+function latin1Of(body: AnswerBody): string {
+  if (typeof body === 'string') return body
+  const bytes = 'chunks' in body ? Buffer.concat(body.chunks) : body
+  return Buffer.prototype.latin1Slice.call(bytes, 0, bytes.length)
 }
 
 /** Ends the exchange and reports its status. */

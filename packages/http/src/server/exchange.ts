@@ -348,7 +348,7 @@ export class Exchange implements ForwardableRequest {
 
   get #memory(): AnswerMemory {
     const running = this.#expectRunning()
-    running.memory ??= new AnswerMemory(this.context.admission.load)
+    running.memory ??= new AnswerMemory(this.context.admission)
     return running.memory
   }
 

@@ -39,7 +39,7 @@ interface BatchKey {
   readonly bytes: number | undefined
 }
 
-/** The writes of a batch that the index may depend on. Lists of one object each would cost a third more. */
+/** The writes of a batch that the index may depend on. An object for each write would make the index a quarter dearer. */
 interface ReadBatch {
   readonly keys: Map<string, BatchKey>
   readonly followed: FollowedKey[]

@@ -84,7 +84,7 @@ export class ManyStores implements StoreNotes {
   readonly #few = new SizedCache<true>(FEW_BYTES)
   /** Names of the stores that owners get in the commit. */
   readonly #gained = new Map<string, number[]>()
-  /** Owners whose stores the next commit counts. */
+  /** Owners that got many stores in the commit at hand. Those whose lists do not begin in it are counted later. */
   #next = new Map<string, Uint8Array>()
   /** Owners whose stores no commit has counted yet. */
   #uncounted = new Map<string, Uint8Array>()

@@ -1,7 +1,7 @@
 import { type JsonObject, jsonValueToText } from '@ledger-state/bcs'
-import { bytesToHex } from '@ledger-state/core'
+import { bytesToHexDigits } from '@ledger-state/core'
 import type { LedgerState, Moment } from '@ledger-state/ledger'
-import type { AnswerBytes } from '../../admission/answer-bytes.js'
+import { type AnswerBytes, chunksOf } from '../../admission/answer-bytes.js'
 import { operationDisabled } from '../../errors.js'
 import { CONTENT_TYPE, MEDIA_TYPE, type OutputFormat } from '../../protocol/media-types.js'
 import { expectKnownParameters } from './known-parameters.js'
@@ -115,10 +115,10 @@ export async function readOperationElement(
 
 /** A result has the value in JSON, or as hex if it has no JSON form. GraphQL answers a failed document with its error. */
 function answerToResult({ status = 200, contentType, body, cursor, isComplete }: Answer): ElementResult {
-  if (status >= 400) return { status, members: ['"error":', body] }
+  const pieces = chunksOf(body)
+  if (status >= 400) return { status, members: ['"error":', ...pieces] }
   const next = cursor === undefined ? '' : `,"cursor":${JSON.stringify(cursor)}`
   const ends = `${next}${isComplete === undefined ? '' : `,"complete":${isComplete}`}`
-  if (contentType === CONTENT_TYPE.json) return { status, members: ['"value":', body, ends] }
-  const bytes = typeof body === 'string' ? Buffer.from(body) : body
-  return { status, members: [`"bytes":"${bytesToHex(bytes)}"${ends}`] }
+  if (contentType === CONTENT_TYPE.json) return { status, members: ['"value":', ...pieces, ends] }
+  return { status, members: ['"bytes":"0x', ...pieces.map(bytesToHexDigits), `"${ends}`] }
 }

@@ -96,7 +96,7 @@ async function readBatch(
     }
     if (results.length > MAX_BATCH_ANSWER_BYTES) throw invalidRequest.batchAnswerTooLarge(MAX_BATCH_ANSWER_BYTES)
   }
-  return { ledger: state.ledger, contentType: CONTENT_TYPE.json, body: results.text(']').bytes }
+  return { ledger: state.ledger, contentType: CONTENT_TYPE.json, body: results.text(']') }
 }
 
 /** A result as JSON, in pieces of UTF-8 or text. */

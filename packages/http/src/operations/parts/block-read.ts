@@ -1,5 +1,5 @@
 import { parseU64 } from '@ledger-state/core'
-import { hasWholeTransactions, type LedgerBlock, type LedgerState, type LedgerTransaction } from '@ledger-state/ledger'
+import { hasWholeTransactions, type LedgerBlock, type LedgerState } from '@ledger-state/ledger'
 import { invalidRequest, operationDisabled } from '../../errors.js'
 import { blockToBcs, blockToBcsHead, blockToJson, blockToJsonHead } from '../../formats/block-formats.js'
 import { chooseFormat } from '../../protocol/accept.js'
@@ -70,11 +70,11 @@ async function blockWithTransactions(
   const out = request.openBody()
   const body =
     typeof head === 'string'
-      ? new JsonArrayBody<LedgerTransaction>(out.text(head), TRANSACTION_FORMS.toJson)
-      : new BcsVectorBody<LedgerTransaction>(request, TRANSACTION_FORMS.toBcs)
+      ? new JsonArrayBody(out.text(head), TRANSACTION_FORMS.toJson)
+      : new BcsVectorBody(out, TRANSACTION_FORMS.toBcs)
   await addInTurns(request, items, body)
-  const bytes = body.toBytes()
-  const whole = typeof head === 'string' ? out.text('}').bytes : Buffer.concat([head, bytes])
+  const ended = body.end()
+  const whole = typeof head === 'string' ? ended.text('}') : ended.prefix(head)
   return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body: whole }
 }
 

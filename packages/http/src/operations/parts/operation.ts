@@ -1,7 +1,7 @@
 import type { LedgerSummary } from '@ledger-state/engine'
 import type { Ledger, LedgerState, Moment } from '@ledger-state/ledger'
 import type { ComputeTask } from '@ledger-state/move-vm'
-import type { AnswerBytes } from '../../admission/answer-bytes.js'
+import type { AnswerBytes, ChunkedBytes } from '../../admission/answer-bytes.js'
 import type { LedgerTicks } from '../../changes/ledger-ticks.js'
 import type { SharedChanges } from '../../changes/shared-changes.js'
 import type { JsonSchema } from '../../formats/json-schema.js'
@@ -143,6 +143,9 @@ export interface AnswerRest {
   readonly isLive?: boolean
 }
 
+/** Body of an answer; a string has only ASCII. */
+export type AnswerBody = string | Uint8Array | ChunkedBytes
+
 export interface Answer {
   /** Status; 200 by default. */
   readonly status?: number
@@ -162,8 +165,7 @@ export interface Answer {
   readonly facts?: Readonly<Partial<Record<FactName, string>>>
   /** Start of the next page; undefined if nothing follows. */
   readonly cursor?: string | undefined
-  /** Body of the answer; a string has only ASCII. */
-  readonly body: string | Uint8Array
+  readonly body: AnswerBody
   /** Bytes after `body`, for an answer that is not wholly in memory. */
   readonly rest?: AnswerRest
   /** Entity tag, if the same request will always have the same body. */

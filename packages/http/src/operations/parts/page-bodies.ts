@@ -25,38 +25,33 @@ export class JsonArrayBody<T> implements PageBody<T> {
     this.#isEmpty = false
   }
 
-  toBytes(): Uint8Array {
-    return this.#out.text(']').bytes
+  end(): AnswerBytes {
+    return this.#out.text(']')
   }
 }
 
 /** Items as a BCS vector. */
 export class BcsVectorBody<T> implements PageBody<T> {
-  readonly #request: OperationRequest
+  readonly #out: AnswerBytes
   readonly #toBcs: (item: T) => Uint8Array
-  readonly #items: Uint8Array[] = []
-  #length = 0
+  #count = 0
 
-  constructor(request: OperationRequest, toBcs: (item: T) => Uint8Array) {
-    this.#request = request
+  constructor(out: AnswerBytes, toBcs: (item: T) => Uint8Array) {
+    this.#out = out
     this.#toBcs = toBcs
   }
 
   get length(): number {
-    return this.#length
+    return this.#out.length
   }
 
   add(item: T): void {
-    const bytes = this.#toBcs(item)
-    // Counted twice: as it was read, and in the answer.
-    this.#request.hold(2 * bytes.length)
-    this.#length += bytes.length
-    this.#items.push(bytes)
+    this.#out.write(this.#toBcs(item))
+    this.#count++
   }
 
-  toBytes(): Uint8Array {
-    const count = new ByteWriter().uleb128(this.#items.length).toBytes()
-    return Buffer.concat([count, ...this.#items])
+  end(): AnswerBytes {
+    return this.#out.prefix(new ByteWriter().uleb128(this.#count).toBytes())
   }
 }
 
@@ -84,16 +79,18 @@ export class BcsMapBody<T> implements PageBody<T> {
   add(item: T): void {
     const entry = this.#toEntry(item)
     const bytes = entry.key.length + entry.value.length
-    // Counted twice: as it was read, and in the answer.
-    this.#request.hold(2 * bytes)
+    this.#request.hold(bytes)
     this.#length += bytes
     this.#entries.push(entry)
   }
 
-  toBytes(): Uint8Array {
+  end(): AnswerBytes {
+    const out = this.#request.openBody()
     const entries = this.#entries.toSorted((a, b) => Buffer.compare(a.key, b.key))
-    const writer = new ByteWriter().uleb128(entries.length)
-    for (const { key, value } of entries) writer.bytes(key).byteString(value)
-    return writer.toBytes()
+    out.write(new ByteWriter().uleb128(entries.length).toBytes())
+    for (const { key, value } of entries) {
+      out.write(key).write(new ByteWriter().uleb128(value.length).toBytes()).write(value)
+    }
+    return out
   }
 }

@@ -160,9 +160,9 @@ export async function answerItems<T>(
   { toJson, toBcs }: ItemForms<T>,
 ): Promise<Answer> {
   const body =
-    format === 'json' ? new JsonArrayBody<T>(request.openBody(), toJson) : new BcsVectorBody<T>(request, toBcs)
+    format === 'json' ? new JsonArrayBody(request.openBody(), toJson) : new BcsVectorBody(request.openBody(), toBcs)
   await addInTurns(request, items, body)
-  return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body: body.toBytes() }
+  return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body: body.end() }
 }
 
 /** Adds items to a body in turns of the event loop. Undefined is a chance to pause. */
