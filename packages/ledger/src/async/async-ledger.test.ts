@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { JsonNumber } from '@ledger-state/bcs'
 import { ByteWriter, parseAddress, type Write } from '@ledger-state/core'
 import { engineToAsync, type StateWriter } from '@ledger-state/engine'
@@ -90,6 +91,45 @@ describe('a read over an async engine', () => {
       expect(rounds).toBeLessThanOrEqual(3)
       expect(await ask(readItem)).toEqual([answer, 1])
     }
+  })
+
+  it('that begins on versions which were cut off since the last read is answered on the new branch', async () => {
+    const engine = await begin()
+    const { ask } = asyncOver(engine)
+    for (let round = 1; round <= 4; round++) {
+      for (const version of [1n, 2n]) {
+        const block = { height: version, epoch: 0n, timestampUsec: version }
+        await engine.commit([{ version, block, writes: items(round) }], { chainId: 4 })
+      }
+      expect((await ask(readItem))[0]).toBe(itemOf(round))
+      await engine.truncateTo(0n)
+      if (round % 2 === 0) expect((await ask(readItem))[0]).toBe(itemOf(7))
+      if (round === 3) await ask((ledger) => ledger.at().version)
+    }
+    expect((await ask(readItem))[0]).toBe(itemOf(7))
+  })
+
+  it('never mixes the values of two branches, whenever a truncation comes', async () => {
+    const block = { height: 1n, epoch: 0n, timestampUsec: 1n }
+    const seen = new Set<string>()
+    for (let seed = 0; seed < 60; seed++) {
+      const engine = await begin()
+      await engine.commit([{ version: 1n, block, writes: items(1) }], { chainId: 4 })
+      const random = createRandom(seed)
+      const state = delayState(engineToAsync(engine), { random })
+      const asyncLedger = createAsyncLedger(state)
+      const readSome = (ledger: Ledger): string[] => [1, 2, 3].map((key) => readItem(ledger, key))
+      await asyncLedger.read(readSome)
+      const asked = asyncLedger.read(readSome)
+      for (let turns = random.below(40); turns > 0; turns--) await setImmediate()
+      await engine.truncateTo(0n)
+      await engine.commit([{ version: 1n, block, writes: items(2) }], { chainId: 4 })
+      const answer = await asked
+      seen.add(answer[0]!)
+      expect(answer).toEqual(answer.map(() => answer[0]))
+      expect(await asyncLedger.read(readSome)).toEqual([2, 2, 2].map(itemOf))
+    }
+    expect(seen).toEqual(new Set([itemOf(1), itemOf(2)]))
   })
 
   it('loads a level of modules in each round', async () => {

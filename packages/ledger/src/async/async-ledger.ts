@@ -1,5 +1,5 @@
-import { Backoff, pauseFor } from '@ledger-state/core'
-import { type AsyncState, type AsyncStateSnapshot, isSameLedger, type LedgerSummary } from '@ledger-state/engine'
+import { Backoff, isLedgerStateError, pauseFor } from '@ledger-state/core'
+import { type AsyncState, type AsyncStateSnapshot, branchOf, isSameLedger, type LedgerSummary } from '@ledger-state/engine'
 import { SLICE_KEY } from '@ledger-state/records'
 import { readTooLarge } from '../errors.js'
 import { cacheUses, createCaches, createLedgerOver, sourceOf } from '../state/create-ledger.js'
@@ -10,8 +10,8 @@ import { KnownModules } from './known-modules.js'
 import { LoadBudget } from './load-budget.js'
 import { LoadedState } from './loaded-state.js'
 
-const PRUNED_ATTEMPTS = 10
-const PRUNED_PAUSES = { firstMs: 5, longestMs: 20 }
+const NEWER_ATTEMPTS = 10
+const NEWER_PAUSES = { firstMs: 5, longestMs: 20 }
 
 /** Limits on the data that one read may load, and on the data cached between reads. */
 export interface AsyncLedgerOptions {
@@ -80,20 +80,22 @@ export function createAsyncLedger(state: AsyncState, options: AsyncLedgerOptions
         const { isLacking, isUsed } = loaded
         // Asked once, in the same round as the data that the first run lacked.
         const isSliceAsked = !slice && current.ledger !== undefined
-        const [arrived, record] = await Promise.all([
+        const [arrived, loading] = await Promise.all([
           isNewest || !isUsed ? undefined : asked,
-          isSliceAsked && current.at().load([SLICE_KEY]),
-          isLacking && loaded.load(),
+          attempt(() => Promise.all([isSliceAsked && current.at().load([SLICE_KEY]), isLacking && loaded.load()])),
         ])
-        if (record) slice ??= { record: record[0]?.value }
         if (arrived) isNewest = true
-        const { overtakenBy } = loaded
-        const next = overtakenBy === undefined ? arrived : await newest.takePruned(overtakenBy)
-        const isMoved = next !== undefined && next !== current
-        if (isMoved) {
+        if ('value' in loading && loading.value[0]) slice ??= { record: loading.value[0][0]?.value }
+        if ('error' in loading && !isOfCut(loading)) throw loading.error
+        const isNewer = newerThan(current, loaded.overtakenBy, isOfCut(loading))
+        const next = isNewer
+          ? await newest.takeWith(isNewer)
+          : (arrived ?? (isOfCut(outcome) ? await newest.take() : undefined))
+        if (next !== undefined && next !== current) {
           current = next
           loaded.moveTo(next)
-        } else if (!isLacking && !(isSliceAsked && slice?.record)) return resultOf(outcome)
+        } else if ('error' in loading) throw loading.error
+        else if (!isLacking && !(isSliceAsked && slice?.record)) return resultOf(outcome)
       }
       throw readTooLarge.tooManyRounds(maxRounds)
     },
@@ -128,17 +130,26 @@ class NewestSnapshot {
   }
 
   /**
-   * Takes a snapshot with an oldest version of `oldestVersion` or newer. For some milliseconds, an engine may return an
-   * older state as the newest.
+   * Takes a snapshot of a ledger that servers are known to have: after a prune, or of another branch. For some
+   * milliseconds, an engine may return an older state as the newest.
    */
-  async takePruned(oldestVersion: bigint): Promise<AsyncStateSnapshot> {
-    for (const backoff = new Backoff(PRUNED_PAUSES); ; ) {
+  async takeWith(isIt: (ledger: LedgerSummary) => boolean): Promise<AsyncStateSnapshot> {
+    for (const backoff = new Backoff(NEWER_PAUSES); ; ) {
       const snapshot = await this.take()
-      if (backoff.failures === PRUNED_ATTEMPTS || (snapshot.ledger?.oldestVersion ?? 0n) >= oldestVersion)
-        return snapshot
+      if (backoff.failures === NEWER_ATTEMPTS || (snapshot.ledger && isIt(snapshot.ledger))) return snapshot
       await pauseFor(backoff.next())
     }
   }
+}
+
+/** Whether a ledger is newer than a snapshot that a prune or a truncation has overtaken; undefined if none has. */
+function newerThan(
+  { ledger }: AsyncStateSnapshot,
+  overtakenBy: bigint | undefined,
+  isCutOff: boolean,
+): ((ledger: LedgerSummary) => boolean) | undefined {
+  if (overtakenBy !== undefined) return ({ oldestVersion }) => oldestVersion >= overtakenBy
+  return isCutOff ? (newer) => branchOf(newer) !== branchOf(ledger!) : undefined
 }
 
 type Outcome<T> = { readonly value: T } | { readonly error: unknown }
@@ -152,6 +163,11 @@ function attempt<T>(run: () => T | Promise<T>): Outcome<T> | Promise<Outcome<T>>
   } catch (error) {
     return fail(error)
   }
+}
+
+/** Whether versions that were asked for were cut off. */
+function isOfCut(outcome: Outcome<unknown>): boolean {
+  return 'error' in outcome && isLedgerStateError(outcome.error, 'version_truncated')
 }
 
 function resultOf<T>(outcome: Outcome<T>): T {

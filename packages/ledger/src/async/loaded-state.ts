@@ -2,6 +2,7 @@ import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import {
   type AsyncStateSnapshot,
   type Block,
+  branchOf,
   type HistoryOptions,
   type LedgerSummary,
   noLedger,
@@ -75,8 +76,10 @@ export class LoadedState implements SearchingReader, Loading {
     return oldestVersion > (this.#snapshot.ledger?.oldestVersion ?? 0n) ? oldestVersion : undefined
   }
 
-  /** Continues with another snapshot. Loaded versions stay valid. */
+  /** Continues with another snapshot. Loaded versions stay valid, unless a truncation has cut some off. */
   moveTo(snapshot: AsyncStateSnapshot): void {
+    const [before, after] = [this.#snapshot.ledger, snapshot.ledger]
+    if (!before || !after || branchOf(before) !== branchOf(after)) this.#versions.clear()
     this.#snapshot = snapshot
     this.#complete.clear()
     this.#histories = new Map()
