@@ -113,6 +113,25 @@ describe.runIf(hasSharedData)('transactions that stay after their state is prune
     expect((await fetch(`${kept}/accounts/0x1?ledger_version=3`)).status).toBe(410)
   }, 300_000)
 
+  it('are not searched from a time before the window, because only the state knows the times of versions', async () => {
+    const paths = ['/accounts/0x1/affecting_transactions', '/events/0x1::block::NewBlockEvent']
+    const { oldestVersion, oldestBlock } = engine.ledger!
+    const oldest = new Date(Number(oldestBlock.timestampUsec / 1_000n)).toISOString().slice(0, -1)
+    const windowTime = `${oldest}${String(oldestBlock.timestampUsec).slice(-3)}Z`
+    for (const path of paths) {
+      const ask = (node: string, from: string) => fetch(`${node}${path}?order=asc&from=${from}`)
+      const early = await ask(kept, '2023-07-11')
+      expect([early.status, (await early.json()) as object]).toEqual([
+        410,
+        expect.objectContaining({ error_code: 'version_pruned' }),
+      ])
+      for (const from of ['3', windowTime]) {
+        expect(await (await ask(kept, from)).text()).toBe(await (await ask(complete, from)).text())
+      }
+      expect(await (await ask(kept, windowTime)).text()).toBe(await (await ask(kept, String(oldestVersion))).text())
+    }
+  })
+
   it('are in snapshots, exports and stores ingested from them', async () => {
     await engine.snapshot(join(folder, 'snapshot'))
     await expectSame(await serve(createLedger(open('snapshot'))))

@@ -108,18 +108,16 @@ export function createHoldingsPage<T>(
     let seen = 0
     let shown = 0
     for (const row of rows) {
-      if (shown === limit || seen >= MOST_ROWS || (shown > 0 && isFull?.())) {
+      if (seen >= MOST_ROWS || (shown > 0 && isFull?.())) {
         cursor = row.cursor
         return
       }
-      if (!isRow(row)) {
-        seen += row.skipped
-        yield undefined
-        continue
+      seen += isRow(row) ? 1 : row.skipped
+      const item = isRow(row) ? read(row) : undefined
+      if (item !== undefined && shown++ === limit) {
+        cursor = row.cursor
+        return
       }
-      seen++
-      const item = read(row)
-      if (item !== undefined) shown++
       yield item
     }
   }

@@ -34,3 +34,16 @@ it('a moment has a first version at or after it, and a last one at or before it'
     }),
   )
 })
+
+it('a time of the oldest block has the oldest version; the first version at an earlier time is not known', async () => {
+  const engine = createMemoryEngine()
+  for (let version = 0n; version < 10n; version++) {
+    const block = { height: version, epoch: 0n, timestampUsec: 10n * version }
+    await engine.commit([{ version, block, writes: [] }], { chainId: 4 })
+  }
+  await engine.prune(5n)
+  const first = (timestampUsec: bigint) => firstVersionOf(createLedger(engine), { timestampUsec })
+  expect([0n, 30n, 49n].map(first)).toEqual([0n, 0n, 0n])
+  expect([50n, 51n, 60n, 90n, 91n].map(first)).toEqual([5n, 6n, 6n, 9n, 10n])
+  expect(() => first(10n ** 18n)).toThrow(expect.objectContaining({ code: 'version_not_found' }))
+})

@@ -1,4 +1,4 @@
-import { isLedgerStateError, parseU64 } from '@ledger-state/core'
+import { parseU64 } from '@ledger-state/core'
 import type { Ledger } from '../state/ledger.js'
 import { parseTimestamp } from './parse-timestamp.js'
 
@@ -31,13 +31,10 @@ export function lastVersionOf(ledger: Pick<Ledger, 'versionAtTime'>, moment: Mom
  * The first version at or after a moment; 0 for a time before the oldest block.
  * @throws `no_ledger`; `version_not_found` for a time after now
  */
-export function firstVersionOf(ledger: Pick<Ledger, 'versionAtTime'>, moment: Moment): bigint {
+export function firstVersionOf(ledger: Pick<Ledger, 'at' | 'versionAtTime'>, moment: Moment): bigint {
   if ('version' in moment) return moment.version
-  if (moment.timestampUsec === 0n) return 0n
-  try {
-    return ledger.versionAtTime(moment.timestampUsec - 1n) + 1n
-  } catch (error) {
-    if (isLedgerStateError(error, 'version_pruned')) return 0n
-    throw error
-  }
+  const { timestampUsec } = moment
+  const { oldestBlock, oldestVersion } = ledger.at().ledger
+  if (timestampUsec === oldestBlock.timestampUsec) return oldestVersion
+  return timestampUsec < oldestBlock.timestampUsec ? 0n : ledger.versionAtTime(timestampUsec - 1n) + 1n
 }

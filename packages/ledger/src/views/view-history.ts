@@ -213,8 +213,7 @@ class ChangesOfView implements ViewHistory {
       this.#expectKept(ran.version)
       yield HAS_READ
       if (written === undefined || written <= oldestVersion) {
-        if (this.#shown === this.#options.limit) this.cursor = oldestVersion
-        else yield* this.#showOpening(ran)
+        yield* this.#showOpening(ran)
         return
       }
       if (written < this.#first) {
@@ -377,7 +376,9 @@ class ChangesOfView implements ViewHistory {
     }
     const version = written ?? view.version
     yield HAS_READ
-    if (version >= this.#first) yield this.#show(version, answer)
+    if (version < this.#first) return
+    if (this.#shown === this.#options.limit) this.cursor = this.#ledger.oldestVersion
+    else yield this.#show(version, answer)
   }
 
   /**

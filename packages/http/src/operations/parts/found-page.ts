@@ -5,6 +5,8 @@ import {
   type FoundPage,
   firstVersionOf,
   type LedgerState,
+  lastVersionOf,
+  type Moment,
 } from '@ledger-state/ledger'
 import { invalidRequest } from '../../errors.js'
 import { chooseFormat } from '../../protocol/accept.js'
@@ -38,7 +40,7 @@ export async function answerFound<T>(
   const asked = parseLimit(request.query)
   request.expectOutput(format, what)
   const state = request.pin(range.to)
-  const from = range.from && firstVersionOf(request.ledger, range.from)
+  const from = range.from && firstFoundOf(request, state, range.from)
   if (from !== undefined) expectOrdered(range, from, state.version)
   const limit = Math.min(pageLimit(asked, DEFAULT_ITEMS, MOST_ITEMS), most)
   let length = 0
@@ -53,6 +55,18 @@ export async function answerFound<T>(
   const page = open(state, { from, order, start, limit, isFull: () => length >= MAX_PAGE_BYTES })
   const answer = await answerItems(request, state, format, page, counted)
   return { ...answer, cursor: page.cursor && `${page.cursor.version}-${page.cursor.shown}` }
+}
+
+/**
+ * The first version of a range. Transactions may be kept longer than the state, which knows the times of versions.
+ * @throws `version_pruned` for a time that only kept transactions may reach
+ */
+function firstFoundOf({ ledger }: OperationRequest, state: LedgerState, from: Moment): bigint {
+  const { oldestVersion, oldestBlock } = state.ledger
+  const isUnknown = 'timestampUsec' in from && from.timestampUsec < oldestBlock.timestampUsec
+  return isUnknown && state.transactions.oldestVersion < oldestVersion
+    ? lastVersionOf(ledger, from)
+    : firstVersionOf(ledger, from)
 }
 
 const CURSOR = /^(\d{1,20})-(\d{1,9})$/
