@@ -1,5 +1,11 @@
 import { Backoff, isLedgerStateError, pauseFor } from '@ledger-state/core'
-import { type AsyncState, type AsyncStateSnapshot, branchOf, isSameLedger, type LedgerSummary } from '@ledger-state/engine'
+import {
+  type AsyncState,
+  type AsyncStateSnapshot,
+  branchOf,
+  isSameLedger,
+  type LedgerSummary,
+} from '@ledger-state/engine'
 import { SLICE_KEY } from '@ledger-state/records'
 import { readTooLarge } from '../errors.js'
 import { cacheUses, createCaches, createLedgerOver, sourceOf } from '../state/create-ledger.js'
