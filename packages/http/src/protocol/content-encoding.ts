@@ -1,4 +1,4 @@
-import { pipeline } from 'node:stream/promises'
+import { once } from 'node:events'
 import { promisify } from 'node:util'
 import { brotliDecompress, constants, createBrotliCompress, createGzip, gunzip, inflate } from 'node:zlib'
 import type { ChunkedBytes } from '../admission/answer-bytes.js'
@@ -37,10 +37,13 @@ export function chooseEncoding(acceptEncoding: string | undefined): ContentEncod
 
 /** Compresses a body in another thread, chunk by chunk. */
 export async function compress(body: readonly Uint8Array[], encoding: ContentEncoding): Promise<ChunkedBytes> {
+  const compressor = COMPRESSORS[encoding]()
   const chunks: Uint8Array[] = []
-  await pipeline(body, COMPRESSORS[encoding](), async (compressed: AsyncIterable<Uint8Array>) => {
-    for await (const chunk of compressed) chunks.push(chunk)
-  })
+  compressor.on('data', (chunk: Uint8Array) => chunks.push(chunk))
+  // All chunks are in memory already, so they can wait in the compressor.
+  for (const chunk of body) compressor.write(chunk)
+  compressor.end()
+  await once(compressor, 'end')
   const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
   // Several chunks may lie in one block of memory.
   const capacity = chunks.reduce((sum, chunk) => sum + Math.min(chunk.buffer.byteLength, 2 * chunk.length), 0)
