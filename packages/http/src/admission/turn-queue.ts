@@ -16,6 +16,16 @@ const LEAST_COUNTED_MS = 0.1
 /** Least time that resumed work has in a turn, in milliseconds, however much of the turn small work took. */
 const LEAST_SHARE_MS = TURN_BUDGET_MS / 4
 
+/** Time for which work may hold the event loop. */
+export interface Turn {
+  readonly isSpent: boolean
+  /**
+   * Lets other requests have a turn.
+   * @throws `client_left`
+   */
+  nextTurn(): Promise<void>
+}
+
 /** Facts about a request that decide when the work on it begins. */
 export interface RequestSize {
   readonly bytes: number

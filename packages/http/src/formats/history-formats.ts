@@ -1,6 +1,7 @@
 import type { LedgerStateError } from '@ledger-state/core'
 import { type Change, ChangeSampler, formatTimestamp, isUnreadable, type SampledRange } from '@ledger-state/ledger'
 import type { AnswerBytes } from '../admission/answer-bytes.js'
+import type { Turn } from '../admission/turn-queue.js'
 import { errorToReply } from '../protocol/error-reply.js'
 import { csvCell } from './csv-cell.js'
 import type { PageBody } from './page-body.js'
@@ -77,21 +78,26 @@ export class SampledBody<T> implements PageBody<Change<T>> {
   readonly #body: PageBody<Change<T>>
   readonly #measure: (value: T) => bigint
   readonly #sampler: ChangeSampler<T>
+  readonly #turn: Turn
   /** Always 0: kept changes are bounded by the points, and written at the end. */
   readonly length = 0
 
-  constructor(body: PageBody<Change<T>>, measure: (value: T) => bigint, range: SampledRange) {
+  constructor(body: PageBody<Change<T>>, measure: (value: T) => bigint, range: SampledRange, turn: Turn) {
     this.#body = body
     this.#measure = measure
     this.#sampler = new ChangeSampler(range)
+    this.#turn = turn
   }
 
   add(change: Change<T>): void {
     this.#sampler.add(change, this.#measure)
   }
 
-  end(): AnswerBytes {
-    for (const change of this.#sampler.kept()) this.#body.add(change)
+  async end(): Promise<AnswerBytes> {
+    for (const change of this.#sampler.kept()) {
+      if (this.#turn.isSpent) await this.#turn.nextTurn()
+      this.#body.add(change)
+    }
     return this.#body.end()
   }
 }

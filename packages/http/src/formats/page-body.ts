@@ -9,6 +9,6 @@ export interface PageBody<T> {
    * @throws `overloaded`
    */
   add(item: T): void
-  /** Ends the body. */
-  end(): AnswerBytes
+  /** Ends the body, in turns of the event loop if much is left to write. */
+  end(): AnswerBytes | Promise<AnswerBytes>
 }

@@ -1,6 +1,7 @@
 import type { Change } from '@ledger-state/ledger'
 import { formatTimestamp, type ViewAnswer } from '@ledger-state/ledger'
 import type { AnswerBytes } from '../admission/answer-bytes.js'
+import type { Turn } from '../admission/turn-queue.js'
 import { csvCell } from './csv-cell.js'
 import type { PageBody } from './page-body.js'
 import { TRANSACTION_COLUMNS, type TransactionOf, transactionToCsv } from './transaction-formats.js'
@@ -18,12 +19,14 @@ export class ViewChangesCsvBody implements PageBody<Change<ViewAnswer>> {
   readonly #out: AnswerBytes
   readonly #changes: Change<ViewAnswer>[] = []
   readonly #transactionOf: TransactionOf
+  readonly #turn: Turn
   #columns = 1
   #length = 0
 
-  constructor(out: AnswerBytes, transactionOf: TransactionOf) {
+  constructor(out: AnswerBytes, transactionOf: TransactionOf, turn: Turn) {
     this.#out = out
     this.#transactionOf = transactionOf
+    this.#turn = turn
   }
 
   get length(): number {
@@ -37,11 +40,12 @@ export class ViewChangesCsvBody implements PageBody<Change<ViewAnswer>> {
     this.#changes.push(change)
   }
 
-  end(): AnswerBytes {
+  async end(): Promise<AnswerBytes> {
     const columns = Array.from({ length: this.#columns }, (_, at) => (this.#columns === 1 ? 'result' : `result_${at}`))
     const transactionOf = this.#transactionOf
     this.#out.text(`version,timestamp,time,${columns.join()},error${transactionOf ? TRANSACTION_COLUMNS : ''}\r\n`)
     for (const { version, timestampUsec, value, error } of this.#changes) {
+      if (this.#turn.isSpent) await this.#turn.nextTurn()
       const time = timestampUsec === undefined ? ',' : `${timestampUsec},${csvCell(formatTimestamp(timestampUsec))}`
       const results = columns.map((_, at) => viewResultToCsv(value?.json[at]))
       const transaction = transactionOf ? transactionToCsv(transactionOf(version)) : ''

@@ -111,7 +111,7 @@ export const getAccountChanges: Operation = {
     return {
       ledger: state.ledger,
       contentType: CONTENT_TYPE.json,
-      body: body.end(),
+      body: await body.end(),
       cursor: cursor && bytesToHexDigits(cursor),
     }
   },

@@ -19,7 +19,7 @@ import { prefersCsv } from '../protocol/accept.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { changesCsvOf, changesOf } from './parts/history-operation.js'
 import { DEFAULT_PAGE, expectOrdered, HISTORY_PARAMETERS, MAX_PAGE, parseHistoryQuery } from './parts/history-page.js'
-import { type Answer, BODY_ERRORS, type Operation, type Parameter } from './parts/operation.js'
+import { type Answer, type AnswerBody, BODY_ERRORS, type Operation, type Parameter } from './parts/operation.js'
 import { JsonArrayBody } from './parts/page-bodies.js'
 import { MAX_PAGE_BYTES, pageLimit } from './parts/paging.js'
 import { parameterOf } from './parts/request-parts.js'
@@ -94,7 +94,7 @@ export const getViewHistory: Operation = {
     // Points in time have no transaction.
     const transactionOf = range.sample ? undefined : transactionsOf(state)
     const body: PageBody<Change<ViewAnswer>> = asCsv
-      ? new ViewChangesCsvBody(request.openBody(), transactionOf)
+      ? new ViewChangesCsvBody(request.openBody(), transactionOf, turn)
       : new JsonArrayBody(request.openBody(), (change: Change<ViewAnswer>) =>
           changeToJson(change, 'values', answerToJson, transactionOf),
         )
@@ -112,23 +112,18 @@ export const getViewHistory: Operation = {
       onRun: (report) => runs.add(report),
     })
     await readChanges(request.views, history, (change) => body.add(change), turn)
-    return answerOf(state, history, body, asCsv)
+    return answerOf(state, history, await body.end(), asCsv)
   },
 }
 
-function answerOf(
-  state: LedgerState,
-  history: ViewHistory,
-  body: PageBody<Change<ViewAnswer>>,
-  asCsv: boolean,
-): Answer {
+function answerOf(state: LedgerState, history: ViewHistory, body: AnswerBody, asCsv: boolean): Answer {
   const { cursor, complete, exact, dependsOnClock, unchanged, steps } = history
   const mostFrequent = [...steps].sort(([, a], [, b]) => b - a).slice(0, MOST_STEP_KEYS)
   const stepKeys = mostFrequent.map(([hex, count]) => `${stateKeyToText(hexToBytes(hex))}=${count}`).join(', ')
   return {
     ledger: state.ledger,
     contentType: CONTENT_TYPE[asCsv ? 'csv' : 'json'],
-    body: body.end(),
+    body,
     cursor: cursor === undefined ? undefined : `${cursor}.${branchOf(state.ledger)}`,
     isComplete: complete,
     facts: {

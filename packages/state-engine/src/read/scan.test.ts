@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import type { Write } from '@ledger-state/core'
+import { isSkipped, scanInSteps } from '@ledger-state/engine'
 import { eventually } from '@ledger-state/testing/eventually'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
@@ -90,5 +91,31 @@ it(`a scan is right while keys come in, short or long (TEST_SEED=${SEED})`, asyn
     await engine.commit([record(version, [[Buffer.from(`k${version}`), Buffer.from('new')]], version)], CHAIN)
   }
   expect(found).toEqual(sorted)
+  await engine.close()
+})
+
+it('a scan for one key passes deleted keys in pages that grow', async () => {
+  const engine = openStateEngine({ path: folder.path, durability: 'none' })
+  const keys = Array.from({ length: 5_000 }, (_, at) => Buffer.from(`key ${10_000 + at}`))
+  await engine.commit(
+    [
+      record(
+        0,
+        keys.map((key): Write => [key, key]),
+        0,
+      ),
+    ],
+    CHAIN,
+  )
+  const last = Buffer.from('key of the end')
+  const removals = keys.map((key): Write => [key, null])
+  await engine.commit([record(1, [...removals, [last, last]], 1)], CHAIN)
+  const steps = [...scanInSteps(engine.at(), Buffer.from('key'), { limit: 1 })]
+  const skipped = steps.flatMap((step) => (isSkipped(step) ? [step.skipped] : []))
+  expect(skipped.reduce((sum, count) => sum + count)).toBe(5_000)
+  expect(skipped.length).toBeLessThan(5_000 / 256 + 8)
+  expect(steps.filter((step) => !isSkipped(step)).map(({ key }) => Buffer.from(key).toString())).toEqual([
+    'key of the end',
+  ])
   await engine.close()
 })

@@ -32,8 +32,14 @@ export function* keyPages(
   wanted: () => number = () => MAX_PAGE_KEYS,
 ): Generator<Uint8Array[]> {
   let begin: Uint8Array | undefined = Buffer.compare(first, prefix) > 0 ? first : prefix
+  let least = MIN_PAGE_KEYS
+  let wantedBefore: number | undefined
   for (let pages = 0; begin; pages++) {
-    const count = Math.max(MIN_PAGE_KEYS, Math.min(wanted(), MAX_PAGE_KEYS))
+    const most = wanted()
+    // The caller used no key of the page before: many deleted keys may lie here.
+    least = most === wantedBefore ? Math.min(2 * least, MAX_PAGE_KEYS) : MIN_PAGE_KEYS
+    wantedBefore = most
+    const count = Math.max(least, Math.min(most, MAX_PAGE_KEYS))
     const { memtable, slices } = snapshot()
     const sources = [firstSegmentKeys(slices, prefix, begin, count)]
     for (const segment of memtable.segments)

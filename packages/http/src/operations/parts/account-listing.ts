@@ -58,7 +58,7 @@ export function createAccountListing<T>(listing: AccountListing<T>): Operation {
       return {
         ledger: state.ledger,
         contentType: CONTENT_TYPE[format],
-        body: body.end(),
+        body: await body.end(),
         cursor: cursor && bytesToHexDigits(cursor),
       }
     },

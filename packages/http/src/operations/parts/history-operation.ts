@@ -8,6 +8,7 @@ import { CONTENT_TYPE } from '../../protocol/media-types.js'
 import { HISTORY_PARAMETERS, POINTS_PARAMETER, parseHistoryQuery, parsePoints, readHistory } from './history-page.js'
 import { BODY_ERRORS, type Operation, type OperationRequest, type Parameter, STATE_ERRORS } from './operation.js'
 import { JsonArrayBody } from './page-bodies.js'
+import { TurnBudget } from './turn-budget.js'
 
 const PAGES =
   'A value that cannot be read has an `error` instead. Newest first, or `order=asc`; in pages. A value written before the window has the version that wrote it, without a time.'
@@ -70,7 +71,7 @@ export function createHistoryOperation<T>(kind: HistoryKind<T>): Operation {
         const body = openBody(state)
         const { points } = range
         return measure && points !== undefined
-          ? new SampledBody(body, measure, { first, last: state.version, points })
+          ? new SampledBody(body, measure, { first, last: state.version, points }, new TurnBudget(request))
           : body
       })
       return { ...page, contentType: CONTENT_TYPE[asCsv ? 'csv' : 'json'] }

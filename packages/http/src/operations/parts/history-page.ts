@@ -160,7 +160,7 @@ export async function readHistory<T>(
   if (isFirst) expectContinued(start, undefined, state)
   return {
     ledger: state.ledger,
-    body: body.end(),
+    body: await body.end(),
     cursor: history.cursor === undefined ? undefined : String(history.cursor),
     isComplete: history.complete,
   }

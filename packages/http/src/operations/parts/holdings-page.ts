@@ -104,7 +104,7 @@ export async function writePage<T>(
     else if (keepsSteps && kept++ < MOST_STEPS_KEPT) request.hold(BYTES_OF_STEP)
     if (turn.isSpent) await turn.nextTurn()
   }
-  return { body: body.end() }
+  return { body: await body.end() }
 }
 
 /**

@@ -2,6 +2,7 @@ import type { LedgerSummary } from '@ledger-state/engine'
 import type { Ledger, LedgerState, Moment } from '@ledger-state/ledger'
 import type { ComputeTask } from '@ledger-state/move-vm'
 import type { AnswerBytes, ChunkedBytes } from '../../admission/answer-bytes.js'
+import type { Turn } from '../../admission/turn-queue.js'
 import type { LedgerTicks } from '../../changes/ledger-ticks.js'
 import type { SharedChanges } from '../../changes/shared-changes.js'
 import type { JsonSchema } from '../../formats/json-schema.js'
@@ -107,16 +108,6 @@ export interface StreamHost {
   isClosing(): boolean
   /** Reports a fault of the service. */
   onFault(error: unknown): void
-}
-
-/** Time for which work may hold the event loop. */
-export interface Turn {
-  readonly isSpent: boolean
-  /**
-   * Lets other requests have a turn.
-   * @throws `client_left`
-   */
-  nextTurn(): Promise<void>
 }
 
 /** Settings of views for one request. */

@@ -2,6 +2,7 @@ import { ByteWriter } from '@ledger-state/core'
 import type { AnswerBytes } from '../../admission/answer-bytes.js'
 import type { PageBody } from '../../formats/page-body.js'
 import type { OperationRequest } from './operation.js'
+import { TurnBudget } from './turn-budget.js'
 
 /** Items as a JSON array, after earlier bytes. */
 export class JsonArrayBody<T> implements PageBody<T> {
@@ -84,11 +85,13 @@ export class BcsMapBody<T> implements PageBody<T> {
     this.#entries.push(entry)
   }
 
-  end(): AnswerBytes {
+  async end(): Promise<AnswerBytes> {
+    const turn = new TurnBudget(this.#request)
     const out = this.#request.openBody()
     const entries = this.#entries.toSorted((a, b) => Buffer.compare(a.key, b.key))
     out.write(new ByteWriter().uleb128(entries.length).toBytes())
     for (const { key, value } of entries) {
+      if (turn.isSpent) await turn.nextTurn()
       out.write(key).write(new ByteWriter().uleb128(value.length).toBytes()).write(value)
     }
     return out

@@ -162,7 +162,7 @@ export async function answerItems<T>(
   const body =
     format === 'json' ? new JsonArrayBody(request.openBody(), toJson) : new BcsVectorBody(request.openBody(), toBcs)
   await addInTurns(request, items, body)
-  return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body: body.end() }
+  return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body: await body.end() }
 }
 
 /** Adds items to a body in turns of the event loop. Undefined is a chance to pause. */

@@ -1,6 +1,7 @@
 import type { Change, ViewAnswer, ViewHistory, ViewReport } from '@ledger-state/ledger'
+import type { Turn } from '../../admission/turn-queue.js'
 import { invalidRequest } from '../../errors.js'
-import type { RequestViews, Turn } from './operation.js'
+import type { RequestViews } from './operation.js'
 import type { ViewPlace } from './view-places.js'
 import { ViewAllowance } from './view-rules.js'
 
