@@ -1,3 +1,4 @@
+import type { ChunkedBytes } from '../protocol/chunked-bytes.js'
 import { freeBytes } from '../protocol/free-bytes.js'
 import { CHUNK_BYTES, type ChunkPool } from './chunk-pool.js'
 
@@ -7,15 +8,6 @@ const MOST_UTF8_BYTES_PER_UNIT = 3
 const MOST_SPARED = 3
 
 const UTF8 = new TextEncoder()
-
-/** The bytes of an answer, in pieces. */
-export interface ChunkedBytes {
-  /** Length of all chunks together. */
-  readonly length: number
-  /** Bytes of memory that they take. */
-  readonly capacity: number
-  readonly chunks: readonly Uint8Array[]
-}
 
 interface Chunk {
   readonly memory: Buffer
@@ -170,10 +162,4 @@ export class AnswerBytes implements ChunkedBytes {
     if (memory.length === CHUNK_BYTES) this.#pool.give(memory)
     else freeBytes(memory)
   }
-}
-
-/** A body of any kind in chunks. */
-export function chunksOf(body: string | Uint8Array | ChunkedBytes): readonly Uint8Array[] {
-  if (typeof body === 'string') return [Buffer.from(body)]
-  return 'chunks' in body ? body.chunks : [body]
 }

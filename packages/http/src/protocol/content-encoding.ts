@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { promisify } from 'node:util'
 import { brotliDecompress, constants, createBrotliCompress, createGzip, gunzip, inflate } from 'node:zlib'
-import type { ChunkedBytes } from '../admission/answer-bytes.js'
 import { bodyTooLarge, contentTypeUnsupported, invalidRequest } from '../errors.js'
+import type { ChunkedBytes } from './chunked-bytes.js'
 import { parseQualityList } from './quality-list.js'
 
 /** Size below which answers are not compressed, because that would cost more than it saves. */
