@@ -75,6 +75,9 @@ export const usage = declareErrors('usage', {
    */
   sliceOfSnapshotCutShort: (store: string, folder: string) =>
     `the ingest of a slice of a snapshot into ${store} was interrupted: run the same command with the same --only to resume it; for anything else, first remove ${folder} and the store`,
+  /** Error for a start without a source, of a store whose first ingest, of another source, was interrupted. */
+  firstIngestCutShort: (store: string) =>
+    `the first ingest into ${store} was interrupted: start it with its --from again to resume, or name another folder with --data-dir`,
   folderOfOthers: (folder: string) => `${folder} belongs to another user: set TMPDIR to use another temporary folder`,
   fromAfterTo: () => 'the time given as --from is after the time given as --to',
   noTreeFolder: (store: string) => `${store} has no folder for trees: name one with --tree-dir DIR`,

@@ -12,7 +12,7 @@ export const pruneCommand: Command = {
   goesOn: true,
   summary: 'Deletes all values that no version of a window can see, for good.',
   arguments: [],
-  options: [...storeOptions, settings.retain],
+  options: [...storeOptions, { ...settings.retain, description: 'versions to keep, rounded up to whole blocks' }],
   required: [settings.retain],
   examples: ['ledger-state prune --data-dir data/mainnet --retain 1000000'],
   async run(input) {

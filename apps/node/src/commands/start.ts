@@ -8,8 +8,9 @@ import { openStateEngineReader } from '@ledger-state/state-engine'
 import type { Command, CommandInput } from '../config/command.js'
 import { ingestSettings, nodeOptions, settings } from '../config/settings.js'
 import { DEMO_PAGE, demoExamples } from '../demo/demo-examples.js'
-import { DEMO_CHAIN_ID, DEMO_NETWORK, DEMO_WINDOW, openDemoLedger } from '../demo/demo-ledger.js'
+import { DEMO_NETWORK, DEMO_WINDOW, isDemoLedger, openDemoLedger } from '../demo/demo-ledger.js'
 import { DEMO_REQUESTS } from '../demo/demo-requests.js'
+import { usage } from '../errors.js'
 import { expectNoBegunSlice } from '../ingest/begin-sliced-replica.js'
 import { type IngestIntoOptions, ingestInto } from '../ingest/ingest-into.js'
 import { notice } from '../ingest/ingest-notice.js'
@@ -55,17 +56,19 @@ before that moment, the transactions since then, and then the versions of the ne
     const dataDir = input.get(settings.dataDir) ?? join('data', from === undefined ? 'demo' : basename(from))
     const place = { kind: 'folder', dataDir } as const
     if (!given.slice) expectNoBegunSlice(place)
-    const isDemo = from === undefined
+    const held = await heldLedger(dataDir)
+    const isUnderWay = isFirstIngestUnderWay(dataDir)
+    if (isUnderWay && from === undefined && held && !isDemoLedger(held)) throw usage.firstIngestCutShort(dataDir)
+    const isDemo = from === undefined && (held === undefined || isDemoLedger(held))
     // The demonstration also shows pruning: it answers 410 for versions before its window.
     const defaultRetain = isDemo ? DEMO_WINDOW : undefined
     const node = nodeSettings(input, place, defaultRetain)
     const retain = given.retain ?? defaultRetain
 
-    const held = await heldLedger(dataDir)
-    if (held === undefined) {
+    if (held === undefined || isUnderWay) {
       const sourceFolder = sourceFolderOf(place)
       const openAgain = async () =>
-        isDemo ? openDemoLedger() : await openToIngest(from, { ...given.source, sourceFolder }, stop)
+        from === undefined ? openDemoLedger() : await openToIngest(from, { ...given.source, sourceFolder }, stop)
       const source = await openAgain()
       await announceWindow(source, { ...given, place, retain }, notice)
       const location = from ?? 'the demonstration ledger'
@@ -74,16 +77,15 @@ before that moment, the transactions since then, and then the versions of the ne
       notice(leftUnread(from, dataDir, held))
     }
     if (stop.signal.aborted) return
-    const holdsDemo = isDemo && (held === undefined || held.chainId === BigInt(DEMO_CHAIN_ID))
     const withExamples = (settings: NodeSettings): NodeSettings =>
-      holdsDemo
+      isDemo
         ? { ...settings, reader: { ...settings.reader, network: DEMO_NETWORK, examples: DEMO_REQUESTS } }
         : settings
     await runNode(withExamples(node), stop.signal, {
       onListening(address, ledger) {
         const lines = [servingLine(address, ledger)]
-        if (holdsDemo) lines.push('', requestsToTry(address, node.reader.explorer ? '/api' : '/v1/spec'))
-        if (node.reader.explorer) lines.push('', `the ledger to look at: ${address}${holdsDemo ? DEMO_PAGE : '/'}`)
+        if (isDemo) lines.push('', requestsToTry(address, node.reader.explorer ? '/api' : '/v1/spec'))
+        if (node.reader.explorer) lines.push('', `the ledger to look at: ${address}${isDemo ? DEMO_PAGE : '/'}`)
         process.stdout.write(`${lines.join('\n')}\n`)
       },
       reread: () => withExamples(nodeSettings(input.reread(), place, defaultRetain)),
@@ -102,7 +104,7 @@ async function startNetwork(input: CommandInput, given: IngestSettings, stop: St
   const read = (from: CommandInput): NodeSettings => nodeSettings(from, place, undefined, wanted)
   const node = read(input)
   if (!given.slice) expectNoBegunSlice(place)
-  if ((await heldLedger(dataDir)) === undefined) {
+  if ((await heldLedger(dataDir)) === undefined || isFirstIngestUnderWay(dataDir)) {
     const source = await openToIngest(network!.name, { ...given.source, sourceFolder }, stop)
     await announceWindow(source, { ...given, place }, notice)
     await source.close()
@@ -122,9 +124,8 @@ function requestsToTry(address: string, operationsPath: string): string {
   return `requests to try:\n\n${examples.join('')}\nall operations, each with an example: ${address}${operationsPath}\n`
 }
 
-/** Ledger of the store; undefined if the first ingest has not begun or not ended. */
+/** Ledger of the store; undefined if there is no store, or an empty one. */
 async function heldLedger(dataDir: string): Promise<LedgerSummary | undefined> {
-  if (existsSync(join(dataDir, INGESTING_MARK))) return undefined
   try {
     const engine = openStateEngineReader({ path: dataDir })
     const { ledger } = engine
@@ -134,6 +135,11 @@ async function heldLedger(dataDir: string): Promise<LedgerSummary | undefined> {
     if (isLedgerStateError(error, 'store_missing')) return undefined
     throw error
   }
+}
+
+/** Whether the first ingest has begun and not ended. */
+function isFirstIngestUnderWay(dataDir: string): boolean {
+  return existsSync(join(dataDir, INGESTING_MARK))
 }
 
 function leftUnread(from: string, dataDir: string, held: LedgerSummary): string {

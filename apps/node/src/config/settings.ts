@@ -140,7 +140,7 @@ export const settings = {
       option(
         'retain',
         'N',
-        'keep a window of N versions, rounded up to whole blocks; prune older versions',
+        'keep a window of N versions, rounded up to whole blocks; prune older versions (default: keep all, except that start keeps 2000 of the demonstration ledger)',
         parseWindow,
       ),
     ),

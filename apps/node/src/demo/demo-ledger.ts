@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { type Codec, codecOf } from '@ledger-state/bcs'
 import { addressToLongHex, type BlockInfo, ByteWriter, parseAddress, type Write } from '@ledger-state/core'
+import type { LedgerSummary } from '@ledger-state/engine'
 import type { LedgerSource, LedgerVersion } from '@ledger-state/feed'
 import { pairedMetadataAddress, primaryStoreAddress } from '@ledger-state/ledger'
 import { layoutOf } from '@ledger-state/move-module'
@@ -74,6 +75,23 @@ export function openDemoLedger(): LedgerSource {
   }
 }
 
+/**
+ * Whether a store holds the demonstration ledger or its first versions. Another ledger may have the same chain id, as a
+ * development network has now and then, but not the same blocks.
+ */
+export function isDemoLedger({ chainId, latestVersion, latestBlock }: LedgerSummary): boolean {
+  if (chainId !== BigInt(DEMO_CHAIN_ID) || latestVersion >= BigInt(DEMO_VERSIONS)) return false
+  const { height, timestampUsec } = blockOf(Number(latestVersion))
+  return latestBlock.height === height && latestBlock.timestampUsec === timestampUsec
+}
+
+/** Block that a version of the demonstration ledger belongs to. */
+function blockOf(version: number): BlockInfo {
+  const height = BigInt(version === 0 ? 0 : 1 + Math.floor((version - 1) / VERSIONS_PER_BLOCK))
+  const timestampUsec = version === 0 ? 0n : START_USEC + height * BLOCK_USEC
+  return { height, epoch: height / BigInt(BLOCKS_PER_EPOCH), timestampUsec }
+}
+
 const FRAMEWORK = parseAddress('0x1')
 const ACCOUNT_TYPE = '0x1::account::Account'
 const OBJECT_GROUP = parseStructTag('0x1::object::ObjectGroup')
@@ -110,12 +128,7 @@ class DemoLedger {
 
   writeVersion(version: number): LedgerVersion {
     const startsBlock = version === 0 || version % VERSIONS_PER_BLOCK === 1
-    const height = BigInt(version === 0 ? 0 : 1 + Math.floor((version - 1) / VERSIONS_PER_BLOCK))
-    const block = {
-      height,
-      epoch: height / BigInt(BLOCKS_PER_EPOCH),
-      timestampUsec: version === 0 ? 0n : START_USEC + height * BLOCK_USEC,
-    }
+    const block = blockOf(version)
     if (version === 0) {
       const writes = [...this.#genesis(), ...this.#blockWrites(block)]
       return { version: 0n, block, writes, readTransaction: () => transaction(0) }
