@@ -78,6 +78,20 @@ export const usage = declareErrors('usage', {
   /** Error for a start without a source, of a store whose first ingest, of another source, was interrupted. */
   firstIngestCutShort: (store: string) =>
     `the first ingest into ${store} was interrupted: start it with its --from again to resume, or name another folder with --data-dir`,
+  /** Error for an option of `start` that asks for a source, for a store that would begin without one. */
+  optionWithoutSource: (option: string) => {
+    const ways: Readonly<Record<string, string>> = {
+      follow:
+        'add --from SOURCE, or --network NAME and --since, or begin with the first version of the node: ledger-state serve --follow',
+      network: 'add --since to begin with a backup of the network, or --from SOURCE',
+      since: 'add --network NAME or --from SOURCE',
+    }
+    const way = ways[option] ?? 'add --from SOURCE, or --network NAME and --since'
+    return `start: --${option} needs a source to ingest: ${way}; a store that holds a ledger needs none: name it with --data-dir`
+  },
+  /** Error for a start of a store with the ledger of another chain than the options name. */
+  otherChain: (store: string, held: bigint, asked: number) =>
+    `${store} holds chain ${held}, but --network or --chain-id names chain ${asked}: name another folder with --data-dir`,
   folderOfOthers: (folder: string) => `${folder} belongs to another user: set TMPDIR to use another temporary folder`,
   fromAfterTo: () => 'the time given as --from is after the time given as --to',
   noTreeFolder: (store: string) => `${store} has no folder for trees: name one with --tree-dir DIR`,

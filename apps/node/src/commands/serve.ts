@@ -2,7 +2,7 @@ import type { Command } from '../config/command.js'
 import { nodeOptions, settings } from '../config/settings.js'
 import { readSliceSettings } from '../config/slice-settings.js'
 import { beginReplica } from '../ingest/begin-replica.js'
-import { beginSlicedReplica, expectNoBegunSlice } from '../ingest/begin-sliced-replica.js'
+import { expectNoBegunSlice } from '../ingest/begin-sliced-replica.js'
 import { nodeSettings } from '../processes/node-settings.js'
 import { servingLine } from '../processes/serving-line.js'
 import { runNode } from '../processes/supervisor.js'
@@ -32,8 +32,7 @@ and the log names the settings that have changed and take effect at the next res
     const replicaOf = input.get(settings.replicaOf)
     const slice = readSliceSettings(input)
     if (!slice && (replicaOf ?? input.get(settings.follow)) !== undefined) expectNoBegunSlice(place)
-    if (replicaOf !== undefined && slice) await beginSlicedReplica(replicaOf, place, slice, stop)
-    else if (replicaOf !== undefined && place.kind === 'folder') await beginReplica(replicaOf, place.dataDir, stop)
+    if (replicaOf !== undefined) await beginReplica(replicaOf, place, slice, stop)
     await runNode(node, stop.signal, {
       onListening: (address, ledger) => process.stdout.write(`${servingLine(address, ledger)}\n`),
       reread: () => nodeSettings(input.reread(), place),

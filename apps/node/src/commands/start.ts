@@ -3,14 +3,16 @@ import { rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
 import type { LedgerSummary } from '@ledger-state/engine'
-import type { LedgerSource } from '@ledger-state/feed'
+import type { LedgerSource, Network } from '@ledger-state/feed'
 import { openStateEngineReader } from '@ledger-state/state-engine'
 import type { Command, CommandInput } from '../config/command.js'
+import type { Option } from '../config/option.js'
 import { ingestSettings, nodeOptions, settings } from '../config/settings.js'
 import { DEMO_PAGE, demoExamples } from '../demo/demo-examples.js'
 import { DEMO_NETWORK, DEMO_WINDOW, isDemoLedger, openDemoLedger } from '../demo/demo-ledger.js'
 import { DEMO_REQUESTS } from '../demo/demo-requests.js'
 import { usage } from '../errors.js'
+import { beginReplica } from '../ingest/begin-replica.js'
 import { expectNoBegunSlice } from '../ingest/begin-sliced-replica.js'
 import { type IngestIntoOptions, ingestInto } from '../ingest/ingest-into.js'
 import { notice } from '../ingest/ingest-notice.js'
@@ -22,6 +24,7 @@ import { servingLine } from '../processes/serving-line.js'
 import { runNode } from '../processes/supervisor.js'
 import { makeDataFolder } from '../stores/make-data-folder.js'
 import { rememberFolder } from '../stores/remember-folder.js'
+import type { FolderPlace } from '../stores/store-place.js'
 import { listenForStop, type Stop } from '../terminal/stop-signal.js'
 
 /**
@@ -34,7 +37,8 @@ export const startCommand: Command = {
   goesOn: true,
   summary: 'Ingests a source, by default a demonstration ledger, unless the store holds one already; then serves it.',
   details: `With --network and --since, and without --from, it serves while it ingests: the newest state of the network's backup at or
-before that moment, the transactions since then, and then the versions of the network's node, or of the node of --follow.`,
+before that moment, the transactions since then, and then the versions of the network's node, or of the node of --follow.
+With --replica-of, and without --from, an empty folder begins with a snapshot of the other node's store.`,
   arguments: [],
   options: [
     { ...settings.dataDir, description: `${settings.dataDir.description} (default data/<name of the source>)` },
@@ -50,73 +54,137 @@ before that moment, the transactions since then, and then the versions of the ne
   ],
   async run(input) {
     const given = parseIngestSettings(input)
-    const stop = listenForStop()
-    const from = input.get(settings.from) ?? (given.source.network ? undefined : given.source.backupOfNode)
-    if (from === undefined && given.source.network && given.source.window) return await startNetwork(input, given, stop)
-    const dataDir = input.get(settings.dataDir) ?? join('data', from === undefined ? 'demo' : basename(from))
+    const { network, window, backupOfNode } = given.source
+    const from = input.get(settings.from) ?? (network ? undefined : backupOfNode)
+    const replicaOf = input.get(settings.replicaOf)
+    const source = from ?? network?.name ?? replicaOf
+    const folder = input.get(settings.dataDir)
+    const dataDir = folder ?? join('data', basename(source ?? 'demo'))
     const place = { kind: 'folder', dataDir } as const
     if (!given.slice) expectNoBegunSlice(place)
     const held = await heldLedger(dataDir)
-    const isUnderWay = isFirstIngestUnderWay(dataDir)
-    if (isUnderWay && from === undefined && held && !isDemoLedger(held)) throw usage.firstIngestCutShort(dataDir)
-    const isDemo = from === undefined && (held === undefined || isDemoLedger(held))
-    // The demonstration also shows pruning: it answers 410 for versions before its window.
-    const defaultRetain = isDemo ? DEMO_WINDOW : undefined
-    const node = nodeSettings(input, place, defaultRetain)
-    const retain = given.retain ?? defaultRetain
-
-    if (held === undefined || isUnderWay) {
-      const sourceFolder = sourceFolderOf(place)
-      const openAgain = async () =>
-        from === undefined ? openDemoLedger() : await openToIngest(from, { ...given.source, sourceFolder }, stop)
-      const source = await openAgain()
-      await announceWindow(source, { ...given, place, retain }, notice)
-      const location = from ?? 'the demonstration ledger'
-      await ingestMarked(dataDir, source, { ...given, location, openAgain, retain, stop })
-    } else if (from !== undefined) {
-      notice(leftUnread(from, dataDir, held))
+    if (held && given.chainId !== undefined && held.chainId !== BigInt(given.chainId))
+      throw usage.otherChain(dataDir, held.chainId, given.chainId)
+    const isUnderWay = existsSync(join(dataDir, INGESTING_MARK))
+    const start = { input, given, place, held, isUnderWay }
+    if (from === undefined && network && window) return await startNetwork(start, network, window.words)
+    if (from === undefined) {
+      if (isUnderWay && held && !isDemoLedger(held)) throw usage.firstIngestCutShort(dataDir)
+      const isForDemo = source === undefined && folder === undefined
+      if (held === undefined || isForDemo) expectNoOptionOfSource(input, replicaOf !== undefined)
+      if (replicaOf !== undefined) return await startReplica(start, replicaOf)
     }
-    if (stop.signal.aborted) return
-    const withExamples = (settings: NodeSettings): NodeSettings =>
-      isDemo
-        ? { ...settings, reader: { ...settings.reader, network: DEMO_NETWORK, examples: DEMO_REQUESTS } }
-        : settings
-    await runNode(withExamples(node), stop.signal, {
-      onListening(address, ledger) {
-        const lines = [servingLine(address, ledger)]
-        if (isDemo) lines.push('', requestsToTry(address, node.reader.explorer ? '/api' : '/v1/spec'))
-        if (node.reader.explorer) lines.push('', `the ledger to look at: ${address}${isDemo ? DEMO_PAGE : '/'}`)
-        process.stdout.write(`${lines.join('\n')}\n`)
-      },
-      reread: () => withExamples(nodeSettings(input.reread(), place, defaultRetain)),
-    })
+    await startSource(start, from)
   },
 }
 
+/** A start of a node, and what the folder of its store holds. */
+interface Start {
+  readonly input: CommandInput
+  readonly given: IngestSettings
+  readonly place: FolderPlace
+  /** Ledger of the store; undefined if there is no store, or an empty one. */
+  readonly held: LedgerSummary | undefined
+  /** Whether the first ingest has begun and not ended. */
+  readonly isUnderWay: boolean
+}
+
+/** Ingests a source, by default the demonstration ledger, unless the store holds a ledger. Then serves the store. */
+async function startSource({ input, given, place, held, isUnderWay }: Start, from: string | undefined): Promise<void> {
+  const { dataDir } = place
+  const isDemo = from === undefined && (held === undefined || isDemoLedger(held))
+  // The demonstration also shows pruning: it answers 410 for versions before its window.
+  const defaultRetain = isDemo ? DEMO_WINDOW : undefined
+  const read = (from: CommandInput): NodeSettings => {
+    const node = nodeSettings(from, place, defaultRetain)
+    return isDemo ? { ...node, reader: { ...node.reader, network: DEMO_NETWORK, examples: DEMO_REQUESTS } } : node
+  }
+  const node = read(input)
+  const retain = given.retain ?? defaultRetain
+  const stop = listenForStop()
+  if (held === undefined || isUnderWay) {
+    const sourceFolder = sourceFolderOf(place)
+    const openAgain = async () =>
+      from === undefined ? openDemoLedger() : await openToIngest(from, { ...given.source, sourceFolder }, stop)
+    const source = await openAgain()
+    await announceWindow(source, { ...given, place, retain }, notice)
+    const location = from ?? 'the demonstration ledger'
+    await ingestMarked(dataDir, source, { ...given, location, openAgain, retain, stop })
+  } else if (from !== undefined) {
+    notice(leftUnread(from, dataDir, held))
+  }
+  await serveLedger(node, () => read(input.reread()), stop, isDemo)
+}
+
 /** Serves a window of a network while the window is ingested and the network is followed. */
-async function startNetwork(input: CommandInput, given: IngestSettings, stop: Stop): Promise<void> {
-  const { network, window, waypoints = [], unsigned = false, verify = true, keepFolder } = given.source
-  const dataDir = input.get(settings.dataDir) ?? join('data', network!.name)
-  const place = { kind: 'folder', dataDir } as const
+async function startNetwork(
+  { input, given, place, held, isUnderWay }: Start,
+  network: Network,
+  since: string,
+): Promise<void> {
+  const { waypoints = [], unsigned = false, verify = true, keepFolder } = given.source
   const sourceFolder = sourceFolderOf(place)!
-  const of = { network: network!, since: window!.words, sourceFolder, keepFolder, waypoints, unsigned, verify }
+  const of = { network, since, sourceFolder, keepFolder, waypoints, unsigned, verify }
   const wanted = { ...of, intervalMs: input.get(settings.backupInterval) }
   const read = (from: CommandInput): NodeSettings => nodeSettings(from, place, undefined, wanted)
   const node = read(input)
-  if (!given.slice) expectNoBegunSlice(place)
-  if ((await heldLedger(dataDir)) === undefined || isFirstIngestUnderWay(dataDir)) {
-    const source = await openToIngest(network!.name, { ...given.source, sourceFolder }, stop)
+  const stop = listenForStop()
+  if (held === undefined || isUnderWay) {
+    const source = await openToIngest(network.name, { ...given.source, sourceFolder }, stop)
     await announceWindow(source, { ...given, place }, notice)
     await source.close()
   }
+  await serveLedger(node, () => read(input.reread()), stop)
+}
+
+/** Serves a replica of another node, which begins with a snapshot of its store. */
+async function startReplica({ input, given, place }: Start, url: string): Promise<void> {
+  const node = nodeSettings(input, place)
+  const stop = listenForStop()
+  await beginReplica(url, place, given.slice, stop)
+  await serveLedger(node, () => nodeSettings(input.reread(), place), stop)
+}
+
+/** Runs the node, and prints addresses to begin with once it serves. */
+async function serveLedger(node: NodeSettings, reread: () => NodeSettings, stop: Stop, isDemo = false): Promise<void> {
   if (stop.signal.aborted) return
+  const { explorer } = node.reader
   await runNode(node, stop.signal, {
     onListening(address, ledger) {
-      process.stdout.write(`${servingLine(address, ledger)}\n`)
-      if (node.reader.explorer) process.stdout.write(`\nthe ledger to look at: ${address}/\n`)
+      const lines = [servingLine(address, ledger)]
+      if (isDemo) lines.push('', requestsToTry(address, explorer ? '/api' : '/v1/spec'))
+      if (explorer) lines.push('', `the ledger to look at: ${address}${isDemo ? DEMO_PAGE : '/'}`)
+      process.stdout.write(`${lines.join('\n')}\n`)
     },
-    reread: () => read(input.reread()),
+    reread,
   })
+}
+
+/** Options about a source that is ingested. */
+const OPTIONS_OF_SOURCE: readonly Option<unknown>[] = [
+  settings.since,
+  settings.waypoints,
+  settings.unsigned,
+  settings.keepChunks,
+  settings.chainId,
+  settings.assumeEmptyBase,
+]
+/** Options that the demonstration ledger would contradict, because it has no network and no node to follow. */
+const OPTIONS_BESIDE_DEMO: readonly Option<unknown>[] = [
+  settings.follow,
+  settings.network,
+  settings.hashSalt,
+  ...OPTIONS_OF_SOURCE,
+]
+
+/**
+ * Refuses options that ask for a source, for a store that begins without one.
+ * @throws `usage`
+ */
+function expectNoOptionOfSource(input: CommandInput, isReplica: boolean): void {
+  const refused = isReplica ? OPTIONS_OF_SOURCE : OPTIONS_BESIDE_DEMO
+  const given = refused.find((option) => (input.get<unknown>(option) ?? false) !== false)
+  if (given) throw usage.optionWithoutSource(given.name)
 }
 
 function requestsToTry(address: string, operationsPath: string): string {
@@ -135,11 +203,6 @@ async function heldLedger(dataDir: string): Promise<LedgerSummary | undefined> {
     if (isLedgerStateError(error, 'store_missing')) return undefined
     throw error
   }
-}
-
-/** Whether the first ingest has begun and not ended. */
-function isFirstIngestUnderWay(dataDir: string): boolean {
-  return existsSync(join(dataDir, INGESTING_MARK))
 }
 
 function leftUnread(from: string, dataDir: string, held: LedgerSummary): string {

@@ -1,17 +1,30 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { STORE_FILE } from '@ledger-state/state-engine'
+import type { SliceSettings } from '../config/slice-settings.js'
 import { stoppedBy } from '../errors.js'
 import { makeDataFolder } from '../stores/make-data-folder.js'
+import type { StorePlace } from '../stores/store-place.js'
 import { writeNotice } from '../terminal/notice.js'
 import type { Stop } from '../terminal/stop-signal.js'
+import { beginSlicedReplica } from './begin-sliced-replica.js'
 import { fetchWithProgress } from './fetch-with-progress.js'
 
 /**
- * Fetches a snapshot of the source if the folder has no store.
- * @throws `stopped`; `source_failed`, `store_corrupt`
+ * Begins a replica of the source, unless the store has begun: with a snapshot, or with a slice of one.
+ * @throws `stopped`; `source_failed`, `store_corrupt`, and for a slice as `beginSlicedReplica`
  */
-export async function beginReplica(url: string, dataDir: string, stop: Stop): Promise<void> {
+export async function beginReplica(
+  url: string,
+  place: StorePlace,
+  slice: SliceSettings | undefined,
+  stop: Stop,
+): Promise<void> {
+  if (slice) await beginSlicedReplica(url, place, slice, stop)
+  else if (place.kind === 'folder') await beginWholeReplica(url, place.dataDir, stop)
+}
+
+async function beginWholeReplica(url: string, dataDir: string, stop: Stop): Promise<void> {
   if (existsSync(join(dataDir, STORE_FILE))) return
   makeDataFolder(dataDir)
   writeNotice(`${dataDir} has no store: asking ${url} for a snapshot`)
