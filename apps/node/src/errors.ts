@@ -92,6 +92,9 @@ export const usage = declareErrors('usage', {
   /** Error for a start of a store with the ledger of another chain than the options name. */
   otherChain: (store: string, held: bigint, asked: number) =>
     `${store} holds chain ${held}, but --network or --chain-id names chain ${asked}: name another folder with --data-dir`,
+  /** Error for a copy with an index into a store that already has versions without one. */
+  indexOverVersions: (folder: string) =>
+    `index does not add an index of holdings to a store, and ${folder} holds versions without one: name an empty folder, or one that this command began to fill`,
   folderOfOthers: (folder: string) => `${folder} belongs to another user: set TMPDIR to use another temporary folder`,
   fromAfterTo: () => 'the time given as --from is after the time given as --to',
   noTreeFolder: (store: string) => `${store} has no folder for trees: name one with --tree-dir DIR`,

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { cpSync, readFileSync } from 'node:fs'
 import { ingestSource } from '@ledger-state/ingest'
 import { openStateEngine } from '@ledger-state/state-engine'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -114,6 +114,17 @@ it('the changes of an account add up to its balance, in both orders', () => {
     return [asset_type, BigInt(amount)] as const
   })
   expect(sums).toEqual(new Map(balances))
+})
+
+it('a folder that holds versions without the index is refused, be it another store or the store itself', () => {
+  cpSync(bed.at('plain'), bed.at('same'), { recursive: true })
+  for (const folder of ['plain', 'same']) {
+    expect(bed.run('index', folder, '--data-dir', 'plain')).toEqual({
+      status: 2,
+      stdout: '',
+      stderr: `ledger-state: index does not add an index of holdings to a store, and ${folder} holds versions without one: name an empty folder, or one that this command began to fill\n`,
+    })
+  }
 })
 
 it('holders in the order of amounts are those in the order of addresses, sorted', () => {

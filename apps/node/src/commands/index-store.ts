@@ -2,7 +2,7 @@ import { indexStore } from '@ledger-state/ingest'
 import { HOLDINGS_KEY } from '@ledger-state/records'
 import { openStateEngineReader } from '@ledger-state/state-engine'
 import type { Command } from '../config/command.js'
-import { noLedgerErrors, stoppedBy, usageError } from '../errors.js'
+import { noLedgerErrors, stoppedBy, usage, usageError } from '../errors.js'
 import { createIngestProgress } from '../ingest/ingest-progress.js'
 import { openWriter } from '../stores/open-writer.js'
 import { storeOptions, storePlace } from '../stores/store-place.js'
@@ -29,6 +29,8 @@ folder, and remove the old one. A store in a database is ingested again instead.
       if (store.at().has(HOLDINGS_KEY)) throw usageError(`${place.dataDir} already has an index of holdings`)
       const engine = await openWriter({ kind: 'folder', dataDir: folder })
       try {
+        if (engine.kind === 'sync' && engine.ledger && !engine.at().has(HOLDINGS_KEY))
+          throw usage.indexOverVersions(folder)
         await indexStore(engine, store, {
           description: place.dataDir,
           signal: stop.signal,
