@@ -83,8 +83,9 @@ it.runIf(process.platform === 'linux' && process.getuid?.() === 0)(
 
 it('makeFolderNow does not take a file for a folder', () => {
   writeFileSync(join(folder, 'file'), '')
-  expect(() => makeFolderNow(join(folder, 'file', 'a'))).toThrow(/ENOTDIR/)
-  expect(() => makeFolderNow(join(folder, 'file'))).toThrow(/ENOTDIR/)
+  const isError = expect.objectContaining({ code: 'ENOTDIR', syscall: 'mkdir', path: join(folder, 'file') })
+  expect(() => makeFolderNow(join(folder, 'file', 'a'))).toThrow(isError)
+  expect(() => makeFolderNow(join(folder, 'file'))).toThrow(isError)
 })
 
 it('makeFolderNow makes a folder and those above it, once and again', () => {

@@ -85,7 +85,8 @@ export function makeFolderNow(path: string, mode = 0o777): void {
 function isFolder(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false })
   if (found && !found.isDirectory()) {
-    throw Object.assign(new Error(`ENOTDIR: not a directory, mkdir '${path}'`), { code: 'ENOTDIR', path })
+    const cause = { code: 'ENOTDIR', syscall: 'mkdir', path }
+    throw Object.assign(new Error(`ENOTDIR: not a directory, mkdir '${path}'`), cause)
   }
   return found !== undefined
 }

@@ -44,6 +44,9 @@ export const manifestErrors = {
     missing: (place: string) =>
       `there is no manifest of segment files at ${place}: ledger-state segments push makes one`,
     notAManifest: (place: string, why: string) => `${place} is not a manifest of segment files: ${why}`,
+    notAFolder: (root: string) =>
+      `${root} is not a folder: name the folder into which ledger-state segments push wrote`,
+    unreadable: (place: string, cause: Error) => [`${place} cannot be read: ${cause.message}`, {}, cause],
   }),
   ...declareErrors('store_corrupt', {
     fileMissing: (place: string) => `${place} is missing, but the manifest names it: push the store again`,

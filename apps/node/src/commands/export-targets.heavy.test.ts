@@ -121,3 +121,17 @@ it('a device and the standard output are written to', () => {
   expect(readFileSync(bed.at('log'), 'utf8')).toBe(`before\n${whole}`)
   expect(namesIn('.').filter((name) => name.includes('unfinished'))).toEqual([])
 })
+
+it('a file where a folder is needed, and the standard output for a folder, are refused in one line', () => {
+  writeFileSync(bed.at('file'), '')
+  const isFile = (path: string) => `the folder ${path} cannot be made: ${bed.at('file')} is not a folder`
+  for (const [words, why] of [
+    [['export', 'file', '--format', 'parquet'], isFile('file')],
+    [['export', 'file/x', '--format', 'parquet'], isFile('file/x')],
+    [['export', '-', '--format', 'parquet'], '--format parquet writes a folder of files: name a folder instead of -'],
+    [['segments', 'push', 'file'], isFile('file')],
+  ] as const) {
+    const { status, stderr } = bed.run(...words, '--data-dir', 'store')
+    expect([status, stderr]).toEqual([2, `ledger-state: ${why}\n`])
+  }
+})

@@ -48,7 +48,7 @@ export const exportCommand: Command = {
     {
       name: 'FILE',
       description:
-        'file, pipe or device to write, or - for standard output; an ending .gz or .zst compresses it; a folder for parquet',
+        'file, pipe or device to write, or - for standard output; an ending .gz or .zst compresses it; for parquet, a folder',
     },
   ],
   options: [...storeOptions, formatOption, fromOption, toOption, onlyOption, followOption],
@@ -58,8 +58,8 @@ export const exportCommand: Command = {
   ],
   async run(input) {
     const named = input.argument('FILE')
+    if (input.get(formatOption) === 'parquet') return await exportToParquet(input, named)
     const file = named === '-' ? '/dev/stdout' : named
-    if (input.get(formatOption) === 'parquet') return await exportToParquet(input, file)
     if (input.get(onlyOption) || input.get(followOption)) throw usageError('--only and --follow need --format parquet')
     const stop = listenForStop()
     const progress = createProgressLine(process.stderr)
@@ -89,6 +89,7 @@ export const exportCommand: Command = {
 const FOLLOW_MS = 10_000
 
 async function exportToParquet(input: CommandInput, folder: string): Promise<void> {
+  if (folder === '-') throw usageError('--format parquet writes a folder of files: name a folder instead of -')
   const place = storePlace(input, 'export')
   if (place.kind !== 'folder') throw usageError('--format parquet reads a store in a folder, not in a database')
   const stop = listenForStop()

@@ -5,6 +5,7 @@ import type { Command, CommandInput } from '../config/command.js'
 import { settings } from '../config/settings.js'
 import { diskTooSmall, stoppedBy, usageError } from '../errors.js'
 import { freeBytesAt } from '../stores/disk-space.js'
+import { makeDataFolder } from '../stores/make-data-folder.js'
 import { formatBytes, formatCount, formatDuration, formatShare } from '../terminal/amounts.js'
 import { writeNotice } from '../terminal/notice.js'
 import { createProgressLine } from '../terminal/progress-line.js'
@@ -36,6 +37,7 @@ of the environment must be allowed to write.`,
     const place = input.argument('TARGET')
     const isBucket = /^(s3|gs):\/\//.test(place)
     if (!isBucket && isRemote(place)) throw usageError('segments push: name a folder, s3://BUCKET or gs://BUCKET')
+    if (!isBucket) makeDataFolder(place)
     const left = `${place} has the manifest of before; the same command completes it`
     await withProgress('pushing', left, async (show, signal) => {
       let bucket: SharedTarget | undefined

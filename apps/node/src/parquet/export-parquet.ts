@@ -3,11 +3,12 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bytesToHex, hexToBytes, isLedgerStateError } from '@ledger-state/core'
 import { keyAfter } from '@ledger-state/core/bytes'
-import { lockFile, makeFolderNow } from '@ledger-state/core/files'
+import { lockFile } from '@ledger-state/core/files'
 import { branchOf, type StateEngineReader } from '@ledger-state/engine'
 import { createLedger, hasTransactions, type Ledger } from '@ledger-state/ledger'
 import { isOwnKey, isTransactionKey, isWholeTransactionKey } from '@ledger-state/records'
 import { exportFailed, noLedgerErrors, usage } from '../errors.js'
+import { makeDataFolder } from '../stores/make-data-folder.js'
 import { type ExportedRange, type Manifest, openManifest, saveManifest, withoutCutRanges } from './manifest.js'
 import { WritePacker } from './packed-writes.js'
 import { rangeFileName } from './range-file-name.js'
@@ -99,7 +100,7 @@ class ParquetExporter {
     const { ledger: first } = engine
     if (!first) throw noLedgerErrors.emptyStore(folder)
     const ledger = createLedger(engine)
-    makeFolderNow(folder)
+    makeDataFolder(folder)
     // The program needs a Node.js that has locks.
     const unlock = lockFile(join(folder, 'export.lock'), (cause) => exportFailed.otherRuns(folder, cause))!
     try {

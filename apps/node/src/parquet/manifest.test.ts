@@ -69,8 +69,23 @@ describe('openManifest', () => {
     put(RANGE)
     await expect(openManifest(folder, EXPECTED)).rejects.toThrow(`such as ${RANGE}, but no manifest.json`)
     expect(files()).toEqual([RANGE])
-    writeFileSync(join(folder, 'manifest.json'), '{"format":"other","ranges":[]}')
-    await expect(openManifest(folder, EXPECTED)).rejects.toThrow('has another export')
+    const format = 'ledger-state-parquet-1'
+    const others = [
+      { format: 'other', tables: [], ranges: [] },
+      { format },
+      { format, tables: [], ranges: [null] },
+      { format, tables: [], ranges: [{ first: '0', last: '0', branch: 0 }] },
+      { format, tables: [], ranges: [{ first: 'a', last: 'b', branch: 0, files: {} }] },
+      { format, tables: [], ranges: [{ first: '0', last: '0', branch: 0, files: { writes: null } }] },
+      null,
+    ]
+    for (const text of ['{bad', ...others.map((other) => JSON.stringify(other))]) {
+      writeFileSync(join(folder, 'manifest.json'), text)
+      await expect(openManifest(folder, EXPECTED)).rejects.toMatchObject({
+        code: 'export_failed',
+        message: expect.stringContaining('has another export'),
+      })
+    }
     expect(files()).toEqual([RANGE, 'manifest.json'])
   })
 })

@@ -45,8 +45,8 @@ export async function openManifest(
   expected: Pick<Manifest, 'chain_id' | 'tables' | 'is_slice'>,
 ): Promise<Manifest> {
   const path = pathOf(folder)
-  const found: Manifest | undefined = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined
-  if (found && !isPartOf(found, expected)) throw exportFailed.otherExport(folder)
+  const found = existsSync(path) ? parseManifest(readFileSync(path, 'utf8')) : undefined
+  if (found === null || (found && !isPartOf(found, expected))) throw exportFailed.otherExport(folder)
   const empty: Manifest = { format: FORMAT, ...expected, state_after: '', ranges: [] }
   const manifest = found?.ranges.length ? found : empty
   const named = new Set(manifest.ranges.flatMap(({ files }) => Object.values(files).map((file) => file.path)))
@@ -57,9 +57,26 @@ export async function openManifest(
   return manifest
 }
 
+/** Parses a manifest. Returns null for another file, which another program may have written. */
+function parseManifest(text: string): Manifest | null {
+  let found: Manifest | null
+  try {
+    found = JSON.parse(text)
+  } catch {
+    return null
+  }
+  const isManifest = found?.format === FORMAT && Array.isArray(found.tables) && Array.isArray(found.ranges)
+  return isManifest && found!.ranges.every(isRange) ? found : null
+}
+
+function isRange(range: ExportedRange | null): boolean {
+  if (!range?.files || typeof range.branch !== 'number') return false
+  const hasVersions = [range.first, range.last].every((version) => /^\d+$/.test(version))
+  return hasVersions && Object.values(range.files).every((file) => typeof file?.path === 'string')
+}
+
 /** Whether a manifest can become one of the expected kind. One without ranges can become any. */
 function isPartOf(found: Manifest, expected: Pick<Manifest, 'chain_id' | 'tables' | 'is_slice'>): boolean {
-  if (found.format !== FORMAT) return false
   const isSameLedger = found.chain_id === expected.chain_id && found.is_slice === expected.is_slice
   return found.ranges.length === 0 || (isSameLedger && found.tables.join() === expected.tables.join())
 }

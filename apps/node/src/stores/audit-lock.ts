@@ -1,13 +1,14 @@
 import { join } from 'node:path'
-import { lockFile, makeFolderNow } from '@ledger-state/core/files'
+import { lockFile } from '@ledger-state/core/files'
 import { auditRunning } from '../errors.js'
+import { makeDataFolder } from './make-data-folder.js'
 
 /**
  * Takes the lock of the folder of an audit. Returns a function that releases it.
- * @throws `audit_running`
+ * @throws `audit_running`; `usage` if the folder cannot be made
  */
 export function lockAudit(folder: string): () => void {
-  makeFolderNow(folder)
+  makeDataFolder(folder)
   // The program needs a Node.js that has locks.
   return lockFile(join(folder, 'audit.lock'), (cause) => auditRunning(folder, cause))!
 }

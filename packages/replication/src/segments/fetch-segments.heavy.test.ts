@@ -361,6 +361,23 @@ it('a forged file, or manifest, is refused by name: by its hash, or by its conte
   await expectSame()
 })
 
+it('a file instead of a folder, and a folder instead of a file, are named as such', async () => {
+  await pushSegments(at('source'), shared())
+  const file = firstFile()
+  await expect(verifySegments(openSharedFiles(file))).rejects.toMatchObject({
+    code: 'source_failed',
+    message: `${file} is not a folder: name the folder into which ledger-state segments push wrote`,
+  })
+  for (const path of [file, join(shared(), MANIFEST_NAME)]) {
+    rmSync(path)
+    mkdirSync(path)
+    await expect(verifySegments(openSharedFiles(shared()))).rejects.toMatchObject({
+      code: 'source_failed',
+      message: expect.stringMatching(new RegExp(`^${path} cannot be read: EISDIR`)),
+    })
+  }
+})
+
 it('two fetches to one place at once: one makes the store, the other is refused', async () => {
   await pushSegments(at('source'), shared())
   const both = await Promise.allSettled([fetchFrom(shared()), fetchFrom(shared())])

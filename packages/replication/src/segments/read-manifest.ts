@@ -3,6 +3,13 @@ import type { SharedFiles } from '@ledger-state/feed'
 import { manifestErrors } from '../errors.js'
 import { MANIFEST_NAME, MOST_MANIFEST_BYTES, parseManifest, type SegmentsManifest } from './segments-manifest.js'
 
+/** Turns an error of the system, which only files in a folder have, into one that names the place. */
+export function toReadError(files: SharedFiles, name: string, error: unknown): unknown {
+  if (!(error instanceof Error && 'syscall' in error)) return error
+  const isInFile = (error as NodeJS.ErrnoException).code === 'ENOTDIR'
+  return isInFile ? manifestErrors.notAFolder(files.root) : manifestErrors.unreadable(files.placeOf(name), error)
+}
+
 /** Reads the manifest of shared files. @throws `source_failed` if it is none; errors of the place */
 export async function readManifest(files: SharedFiles): Promise<SegmentsManifest> {
   const place = files.placeOf(MANIFEST_NAME)
@@ -17,7 +24,7 @@ export async function readManifest(files: SharedFiles): Promise<SegmentsManifest
     }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw manifestErrors.missing(place)
-    throw error
+    throw toReadError(files, MANIFEST_NAME, error)
   }
   const manifest = parseManifest(Buffer.concat(pieces).toString('utf8'))
   if (typeof manifest === 'string') throw manifestErrors.notAManifest(place, manifest)

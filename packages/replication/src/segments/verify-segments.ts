@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { SharedFiles } from '@ledger-state/feed'
 import { manifestErrors } from '../errors.js'
-import { readManifest } from './read-manifest.js'
+import { readManifest, toReadError } from './read-manifest.js'
 import { nameOfFile, type SegmentsManifest } from './segments-manifest.js'
 
 /** Progress of a verification. */
@@ -35,7 +35,7 @@ export async function verifySegments(
       }
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw manifestErrors.fileMissing(files.placeOf(name))
-      throw error
+      throw toReadError(files, name, error)
     }
     if (bytes !== file.bytes) throw manifestErrors.otherLength(files.placeOf(name), bytes, file.bytes)
     if (hash.digest('hex') !== file.sha256) throw manifestErrors.otherHash(files.placeOf(name))
