@@ -62,13 +62,12 @@ points in time; --from, --to, --order, --limit, --csv, --format and --ignore-clo
     if (version !== undefined && timestampUsec !== undefined)
       throw usageError('--version and --time are both given, and each names the state to read')
     const isHistory = input.get(historyOption)
-    const [misplaced] = isHistory
-      ? [...(version === undefined ? [] : ['version']), ...(timestampUsec === undefined ? [] : ['time'])]
-      : namesOfHistoryOptions(input)
-    if (misplaced !== undefined)
-      throw usageError(
-        `--${misplaced} ${isHistory ? 'does not go with --history: see --to' : 'goes only with --history'}`,
-      )
+    if (isHistory && (version ?? timestampUsec) !== undefined)
+      throw usageError(`--${version === undefined ? 'time' : 'version'} does not go with --history: see --to`)
+    if (isHistory && input.get(bcsOption))
+      throw usageError('--bcs does not go with --history, which prints the answers as JSON, CSV or Parquet')
+    const [misplaced] = isHistory ? [] : namesOfHistoryOptions(input)
+    if (misplaced !== undefined) throw usageError(`--${misplaced} goes only with --history`)
     const print = input.get(bcsOption) ? printBcs : printJson
     const request = { ...name, typeArguments, arguments: { json } }
     const store = await openLedger(storePlace(input, 'view'))
