@@ -110,6 +110,7 @@ export {
   WHOLE_TRANSACTIONS_KEY,
   withVersion,
 } from './own-keys.js'
+export { readKeptTransaction } from './read-kept-transaction.js'
 export { readSent, type SentTransaction } from './sent-transaction.js'
 export { decodeSliceDefinition, encodeSliceDefinition, type SliceDefinition } from './slice/definition.js'
 export { decodeSliceLeftOut, encodeSliceLeftOut, type SliceLeftOut } from './slice/left-out.js'

@@ -5,7 +5,7 @@ import { bytesToHex, hexToBytes, isLedgerStateError } from '@ledger-state/core'
 import { keyAfter } from '@ledger-state/core/bytes'
 import { lockFile } from '@ledger-state/core/files'
 import { branchOf, type StateEngineReader } from '@ledger-state/engine'
-import { createLedger, hasTransactions, type Ledger } from '@ledger-state/ledger'
+import { createLedger, type Ledger } from '@ledger-state/ledger'
 import { isOwnKey, isTransactionKey, isWholeTransactionKey } from '@ledger-state/records'
 import { exportFailed, noLedgerErrors, usage } from '../errors.js'
 import { makeDataFolder } from '../stores/make-data-folder.js'
@@ -84,7 +84,6 @@ interface RangeUnderWay {
 class ParquetExporter {
   manifest: Manifest
   readonly #options: ParquetExport
-  readonly #ledger: Ledger
   readonly #tables: readonly TableName[]
   /** Version of the state with which the export begins. */
   readonly #begin: bigint
@@ -126,7 +125,6 @@ class ParquetExporter {
     const { engine, folder, from, to, store, threads, execArgv } = options
     this.#unlock = unlock
     this.#options = options
-    this.#ledger = ledger
     this.#tables = manifest.tables
     this.manifest = manifest
     this.#begin = BigInt(manifest.ranges[0]?.first ?? from ?? oldestVersion)
@@ -225,7 +223,6 @@ class ParquetExporter {
     let from = this.lastVersion + 1n
     let packer = new WritePacker(from)
     if (from > end) return true
-    const hasRowsOf = this.#keptKeys(end)
     let time = engine.blockAt(from).block.timestampUsec
     for (const { version, block, writes } of engine.versions(from, end)) {
       if (block) {
@@ -235,7 +232,7 @@ class ParquetExporter {
       packer.beginVersion(time)
       for (const [key, value] of writes) {
         if (!isOwnKey(key)) packer.add({ key, value })
-        else if (value && hasRowsOf(key)) packer.countOthers(BYTES_OF_KEPT * value.length)
+        else if (value && this.#hasRowsOf(key)) packer.countOthers(BYTES_OF_KEPT * value.length)
       }
       if (this.#isFull(packer) || version - from >= MOST_VERSIONS || version === end) {
         // The writes may belong to versions that were cut off meanwhile.
@@ -256,10 +253,9 @@ class ParquetExporter {
   }
 
   /** Tells whether rows are made of the value under a key of the store's own. */
-  #keptKeys(end: bigint): (key: Uint8Array) => boolean {
+  #hasRowsOf(key: Uint8Array): boolean {
     const isExported = this.#tables.includes('transactions') || this.#tables.includes('events')
-    if (!isExported || !hasTransactions(this.#ledger.at(end))) return () => false
-    return (key) => isTransactionKey(key) || isWholeTransactionKey(key)
+    return isExported && (isTransactionKey(key) || isWholeTransactionKey(key))
   }
 
   #isFull(packer: WritePacker): boolean {
@@ -275,11 +271,14 @@ class ParquetExporter {
     const { folder, onBuffered } = this.#options
     const { bytes } = packer
     onBuffered?.(this.#underWay.reduce((sum, one) => sum + one.bytes, bytes))
+    const number = this.manifest.ranges.length + this.#underWay.length
+    const isState = range.isState ?? false
     const written = this.#writer.write({
       writes: packer.take(),
-      isState: range.isState ?? false,
+      isState,
+      withTransactions: !isState || number === 0,
       folder,
-      fileName: rangeFileName(range, this.manifest.ranges.length + this.#underWay.length),
+      fileName: rangeFileName(range, number),
       tables: this.#tables,
     })
     // An error is thrown when the range is kept.

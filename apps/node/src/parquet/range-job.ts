@@ -1,7 +1,14 @@
 import { join } from 'node:path'
 import { addressToShortHex, isLedgerStateError } from '@ledger-state/core'
 import { branchOf, type StateReader } from '@ledger-state/engine'
-import { eventsAtVersion, hasTransactions, type Ledger, type LedgerState, transactionAt } from '@ledger-state/ledger'
+import {
+  eventsAtVersion,
+  hasTransactions,
+  hasWholeTransactions,
+  type Ledger,
+  type LedgerState,
+  transactionFactsAt,
+} from '@ledger-state/ledger'
 import { typeTagToText } from '@ledger-state/type-tag'
 import { exportFailed } from '../errors.js'
 import { balanceRows } from './balance-rows.js'
@@ -16,6 +23,8 @@ export interface RangeJob {
   readonly writes: PackedWrites
   /** Whether the writes are a part of the state at the first version, before which nothing was. */
   readonly isState: boolean
+  /** Whether to write the transactions of the versions. Only the first part of a state has those of its version. */
+  readonly withTransactions: boolean
   readonly folder: string
   readonly fileName: string
   readonly tables: readonly TableName[]
@@ -47,14 +56,17 @@ export async function runRangeJob(engine: StateReader, ledger: Ledger, job: Rang
 }
 
 /** The rows of each table, which are made when its turn comes. */
-function rowsOfTables(ledger: Ledger, { writes: packed, isState }: RangeJob): Record<TableName, () => RowSource> {
+function rowsOfTables(
+  ledger: Ledger,
+  { writes: packed, isState, withTransactions }: RangeJob,
+): Record<TableName, () => RowSource> {
   const writes = new WriteReader(packed)
   const keys = new WrittenKeys(writes)
   const { first, counts } = packed
   const hasNothingBefore = isState || first === 0n
   const kept = (add: (rows: TableRows, state: LedgerState, time: bigint) => void, name: TableName) => () => {
     const rows = new TableRows(name)
-    if (isState || !hasTransactions(ledger.at(first + BigInt(counts.length - 1)))) return rows
+    if (!withTransactions || !keepsTransactions(ledger.at(first + BigInt(counts.length - 1)))) return rows
     for (let at = 0; at < counts.length; at++) add(rows, ledger.at(first + BigInt(at)), packed.times[at]!)
     return rows
   }
@@ -79,8 +91,12 @@ function blockRows({ blocks }: PackedWrites): TableRows {
   return rows
 }
 
+function keepsTransactions(state: LedgerState): boolean {
+  return hasTransactions(state) || hasWholeTransactions(state)
+}
+
 function addTransaction(rows: TableRows, state: LedgerState, time: bigint): void {
-  const found = transactionAt(state, state.version)
+  const found = transactionFactsAt(state, state.version)
   if (!found) return
   const all = rows.groupOf('', () => [])
   const { hash, kind, isSuccess, sender, entryFunction } = found

@@ -1,12 +1,11 @@
 import { Buffer } from 'node:buffer'
 import { ByteReader, isLedgerStateError } from '@ledger-state/core'
-import { HASH_LENGTH, readTransactionInfo } from '@ledger-state/proof'
+import { HASH_LENGTH, readOutcome, readTransactionInfo } from '@ledger-state/proof'
 import { readEvents } from '@ledger-state/proof/transactions'
-import type { WholeTransaction } from '@ledger-state/records'
+import { readKeptTransaction, type WholeTransaction } from '@ledger-state/records'
 import { atPlace } from '../errors.js'
 import type { ProvenPage, RestPage } from '../proof/page-proof.js'
 import { viewAsBuffer } from '../view-as-buffer.js'
-import { readKeptTransaction } from '../wire/kept-transaction.js'
 import { readWriteSet } from '../wire/write-set.js'
 import type { LedgerVersion } from './source.js'
 
@@ -40,7 +39,7 @@ export function readRestPage({ body, start }: RestPage, { splits, leaves, stateR
     const transactionStart = reader.offset + 8
     const infoStart = splits[2 * at]!
     const transaction = reader.bytes.subarray(transactionStart, infoStart)
-    const readTransaction = () => readKeptTransaction(transaction, body, infoStart)
+    const readTransaction = () => readKeptTransaction(transaction, readOutcome(body, infoStart))
     reader.offset = splits[2 * at + 1]!
     const accumulatorRoot = reader.readBytes(HASH_LENGTH)
     const writeSetStart = reader.offset

@@ -5,6 +5,7 @@ import {
   AccumulatorFrontier,
   HASH_LENGTH,
   LedgerHasher,
+  readOutcome,
   readTransactionInfo,
   type SignedLedgerInfo,
 } from '@ledger-state/proof'
@@ -12,6 +13,7 @@ import { readAuxiliaryInfo, readEvents } from '@ledger-state/proof/transactions'
 import {
   checkpointToBytes,
   type KeptTransaction,
+  readKeptTransaction,
   type TrustedState,
   type WholeTransaction,
 } from '@ledger-state/records'
@@ -37,7 +39,6 @@ import {
   type TransactionChunk,
 } from '../proof/transaction-chunk-proof.js'
 import { infoStartAfter, RecordReader } from '../proof/transaction-record.js'
-import { readKeptTransaction } from '../wire/kept-transaction.js'
 import { LedgerClock } from '../wire/ledger-clock.js'
 import { signedChainId } from '../wire/signed-chain-id.js'
 import { readWriteSet } from '../wire/write-set.js'
@@ -375,7 +376,8 @@ class TransactionBackup implements LedgerSource {
 
   #readTransaction(record: Buffer, transactionLength: number, hasAuxiliary: boolean): KeptTransaction {
     const infoStart = infoStartAfter(record, transactionLength, hasAuxiliary)
-    return readKeptTransaction(record.subarray(0, transactionLength), record, infoStart, this.#functions)
+    const outcome = readOutcome(record, infoStart)
+    return readKeptTransaction(record.subarray(0, transactionLength), outcome, this.#functions)
   }
 
   #frontierFrom({ frontier }: ProvenTransactions): AccumulatorFrontier {

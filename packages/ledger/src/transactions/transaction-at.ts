@@ -1,5 +1,7 @@
-import { type KeptTransaction, TRANSACTIONS_KEY } from '@ledger-state/records'
+import { readExecution } from '@ledger-state/proof/transactions'
+import { type KeptTransaction, readKeptTransaction, TRANSACTIONS_KEY } from '@ledger-state/records'
 import type { LedgerState } from '../state/ledger-state.js'
+import { hashAt } from './ledger-transaction.js'
 
 /**
  * The transaction that made a version, which must not be above the version of the state. Undefined if the store does
@@ -8,6 +10,21 @@ import type { LedgerState } from '../state/ledger-state.js'
  */
 export function transactionAt(state: LedgerState, version: bigint): KeptTransaction | undefined {
   return state.transactions.at(version)
+}
+
+/**
+ * As `transactionAt`, and of a version that wrote nothing if the store has its whole transaction.
+ * @throws `version_truncated`; `invalid_bcs`
+ */
+export function transactionFactsAt(state: LedgerState, version: bigint): KeptTransaction | undefined {
+  return transactionAt(state, version) ?? factsOfWhole(state, version)
+}
+
+function factsOfWhole(state: LedgerState, version: bigint): KeptTransaction | undefined {
+  const stored = state.transactions.storedAt(version)
+  if (!stored) return undefined
+  const isSuccess = readExecution(stored.outline).status.kind === 'success'
+  return readKeptTransaction(stored.transaction, { hash: hashAt(state, stored), isSuccess })
 }
 
 /** Whether the store has the transactions of some versions of the window, up to the version of the state. */

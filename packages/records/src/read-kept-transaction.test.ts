@@ -1,8 +1,9 @@
 import { Buffer } from 'node:buffer'
 import { ByteWriter, parseAddress, SizedCache } from '@ledger-state/core'
+import { readOutcome } from '@ledger-state/proof'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readKeptTransaction } from './kept-transaction.js'
+import { readKeptTransaction } from './read-kept-transaction.js'
 
 const SENDER = parseAddress('0xabc1')
 const OBJECT = parseAddress(`0x${'9'.repeat(64)}`)
@@ -16,10 +17,11 @@ function infoOf(status: readonly number[]): Uint8Array {
 
 function keptOf(transaction: Uint8Array, status: readonly number[] = [0]) {
   const bytes = Uint8Array.from([...transaction, ...infoOf(status)])
-  const kept = readKeptTransaction(transaction, bytes, transaction.length)
+  const outcome = readOutcome(bytes, transaction.length)
+  const kept = readKeptTransaction(transaction, outcome)
   const names = new SizedCache<string>(10_000)
   for (let times = 0; times < 2; times++) {
-    expect(readKeptTransaction(transaction, bytes, transaction.length, names)).toEqual(kept)
+    expect(readKeptTransaction(transaction, outcome, names)).toEqual(kept)
   }
   return kept
 }

@@ -1,8 +1,6 @@
 import { ADDRESS_LENGTH, addressToShortHex, ByteReader, isLedgerStateError, type SizedCache } from '@ledger-state/core'
-import { decodeUtf8 } from '@ledger-state/core/bytes'
-import { readOutcome } from '@ledger-state/proof'
-import { isFunctionName, type KeptTransaction, type TransactionKind } from '@ledger-state/records'
-import { viewAsBuffer } from '../view-as-buffer.js'
+import { bytesToHexDigits, decodeUtf8 } from '@ledger-state/core/bytes'
+import { isFunctionName, type KeptTransaction, type TransactionKind } from './kept-transaction.js'
 
 /** Kinds of transactions by their tags. Block metadata and the end of a block have two tags each. */
 const KINDS: readonly TransactionKind[] = [
@@ -23,19 +21,16 @@ const MULTISIG_ENTRY_FUNCTION = 0
 const EXECUTABLE_ENTRY_FUNCTION = 1
 
 /**
- * Reads the part of a transaction that a store keeps. Hash and success come from its info, and are proven as the info
- * is. Sender and entry function come from the bytes that the hash covers. See docs/ledger-formats.md, "Senders and
- * entry functions".
- * @param bytes bytes that hold the info of the transaction at `infoStart`
+ * Reads the part of a transaction that a store keeps. Sender and entry function come from the bytes that the hash
+ * covers. See docs/ledger-formats.md, "Senders and entry functions".
+ * @param outcome hash and success, which come from the info of the transaction, and are proven as the info is
  * @param names names of functions that were read before, by their bytes: most transactions call one of few functions
  */
 export function readKeptTransaction(
   transaction: Uint8Array,
-  bytes: Uint8Array,
-  infoStart: number,
+  { hash, isSuccess }: Pick<KeptTransaction, 'hash' | 'isSuccess'>,
   names?: SizedCache<string>,
 ): KeptTransaction {
-  const { hash, isSuccess } = readOutcome(bytes, infoStart)
   const kept = { kind: kindOf(transaction), hash: Uint8Array.from(hash), isSuccess }
   if (kept.kind !== 'user') return kept
   const sender = Uint8Array.from(transaction.subarray(1, 1 + ADDRESS_LENGTH))
@@ -59,7 +54,7 @@ function readEntryFunction(transaction: Uint8Array, names: SizedCache<string> | 
     const start = reader.skip(ADDRESS_LENGTH)
     const module = reader.readByteString()
     const called = reader.readByteString()
-    const key = bytesToLatin1(transaction.subarray(start, reader.offset))
+    const key = bytesToHexDigits(transaction.subarray(start, reader.offset))
     const known = names?.get(key)
     if (known !== undefined) return known
     const address = addressToShortHex(transaction.subarray(start, start + ADDRESS_LENGTH))
@@ -71,10 +66,6 @@ function readEntryFunction(transaction: Uint8Array, names: SizedCache<string> | 
     if (isLedgerStateError(error, 'invalid_bcs')) return undefined
     throw error
   }
-}
-
-function bytesToLatin1(bytes: Uint8Array): string {
-  return viewAsBuffer(bytes).toString('latin1')
 }
 
 /** Reads the bytes before the entry function of a payload. Returns whether there is one. */
