@@ -63,8 +63,9 @@ describe.runIf(hasSharedData)('an export of a store with whole transactions', ()
       const printed = wholeTransactionAt(ledger.at(version), version)?.toJson()
       if (printed === undefined) continue
       const { hash, type, success, sender, payload, events: ofIt = [] } = JSON.parse(printed)
+      const from = sender ? `0x${sender.slice(2).padStart(64, '0')}` : null
       const called = payload?.function ?? payload?.transaction_payload?.function ?? null
-      transactions.push({ version: String(version), hash, type, success, sender: sender ?? null, function: called })
+      transactions.push({ version: String(version), hash, type, success, sender: from, function: called })
       for (const [at, { type, data }] of ofIt.entries())
         events.push({ version: String(version), at: String(at), type, data })
     }
@@ -85,6 +86,25 @@ describe.runIf(hasSharedData)('an export of a store with whole transactions', ()
     expect(found.map(({ data, ...rest }) => ({ ...rest, data: JSON.parse(String(data)) }))).toEqual(events)
     expect(whole.manifest.is_slice).toBe(false)
     expect(whole.manifest.ranges.filter(({ isState }) => isState).length).toBeGreaterThan(1)
+  })
+
+  it('has addresses in one form in all tables, so that they join', async () => {
+    const addresses = [
+      ['transactions', 'sender'],
+      ['writes', 'address'],
+      ['balances', 'owner'],
+      ['balances', 'storage'],
+    ] as const
+    for (const [table, column] of addresses) {
+      const other = `FROM ${files('whole', table)} WHERE NOT regexp_full_match(${column}, '0x[0-9a-f]{64}')`
+      expect([column, await read(`SELECT ${column} ${other}`)]).toEqual([column, []])
+    }
+    const senders = `SELECT DISTINCT sender FROM ${files('whole', 'transactions')} WHERE sender IS NOT NULL`
+    const accounts = `SELECT address FROM ${files('whole', 'writes')} WHERE type = '0x1::account::Account'`
+    const [found] = await read(
+      `SELECT count(*) AS n, count(*) FILTER (sender LIKE '0x0%') AS zeros FROM (${senders}) WHERE sender IN (${accounts})`,
+    )
+    expect(found).toEqual({ n: '72', zeros: '3' })
   })
 
   it('of a slice has the transactions of the slice, and its manifest says that it is one', async () => {

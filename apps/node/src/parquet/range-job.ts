@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { addressToShortHex, isLedgerStateError } from '@ledger-state/core'
+import { bytesToHex, isLedgerStateError } from '@ledger-state/core'
 import { branchOf, type StateReader } from '@ledger-state/engine'
 import {
   eventsAtVersion,
@@ -100,7 +100,7 @@ function addTransaction(rows: TableRows, state: LedgerState, time: bigint): void
   if (!found) return
   const all = rows.groupOf('', () => [])
   const { hash, kind, isSuccess, sender, entryFunction } = found
-  const from = sender && addressToShortHex(sender)
+  const from = sender && bytesToHex(sender)
   rows.add(all, state.version, time, hash, `${kind}_transaction`, isSuccess, from, entryFunction)
 }
 
