@@ -285,6 +285,9 @@ export const exportFailed = declareErrors('export_failed', {
     const why = reasons[cause.code ?? ''] ?? cause.message
     return [`${file} cannot be written: ${why}`, {}, cause]
   },
+  /** Error for a view whose module was replaced while its history was read, as after a truncation of the ledger. */
+  moreResults: (version: bigint) =>
+    `the function has more results at version ${version} than any of its modules had when the command began: run it again`,
   isFolder: (file: string) => `${file} cannot be written: it is a folder`,
   otherExport: (folder: string) =>
     `${folder} has another export: of another chain, of other tables or of a slice; choose another folder`,

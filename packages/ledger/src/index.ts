@@ -108,6 +108,7 @@ export { listTypeUses, type TypeUse, type TypeUses } from './type-usage/list-typ
 export type { StructName } from './type-usage/tag-names.js'
 export type { StoredValue } from './types/stored-value.js'
 export { isUnreadable } from './types/unreadable.js'
+export { mostResults } from './views/most-results.js'
 export type { ViewSample } from './views/sample-points.js'
 export { callView, type StartViewOptions, startView } from './views/start-view.js'
 export type { StartedView, ViewReport } from './views/started-view.js'

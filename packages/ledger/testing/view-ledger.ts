@@ -53,6 +53,21 @@ const MAIN: Assembly = {
       code: [['move_loc', 0], ['imm_borrow_global', 'R'], ['imm_borrow_field', 'R.value'], ['read_ref'], ['ret']],
     },
     {
+      // The value, and the value and 1,000.
+      name: 'pair',
+      parameters: [ADDRESS],
+      results: [U64, U64],
+      code: [
+        ['copy_loc', 0],
+        ['call', { name: 'value' }],
+        ['move_loc', 0],
+        ['call', { name: 'value' }],
+        ['ld_u64', 1000],
+        ['add'],
+        ['ret'],
+      ],
+    },
+    {
       name: 'holds',
       parameters: [ADDRESS],
       results: [{ kind: 'bool' }],

@@ -13,14 +13,17 @@ type Pages<T> = AsyncIterable<readonly PrintedChange<T>[]>
 export interface ValueFormat<T> {
   /** The value as members of a JSON object, such as `"balance":"7"`. */
   readonly toMembers: (value: T) => string
-  /** Names of the columns of CSV, after a look at the first page. */
-  readonly columnsOf: (page: readonly PrintedChange<T>[]) => readonly string[]
+  /** Names of the columns of CSV. */
+  readonly columns: readonly string[]
   /** The cells of the value. Columns without a cell stay empty. */
   readonly toCells: (value: T) => readonly string[]
 }
 
 /** Yields a line of JSON for each change, a page at a time. */
-export async function* historyToJsonLines<T>(pages: Pages<T>, { toMembers }: ValueFormat<T>): AsyncGenerator<string> {
+export async function* historyToJsonLines<T>(
+  pages: Pages<T>,
+  { toMembers }: Pick<ValueFormat<T>, 'toMembers'>,
+): AsyncGenerator<string> {
   for await (const page of pages) {
     yield page
       .map(({ version, timestampUsec, value, error, transaction }) => {
@@ -35,23 +38,18 @@ export async function* historyToJsonLines<T>(pages: Pages<T>, { toMembers }: Val
 /** Yields the head of a CSV file, and a line for each change, a page at a time. */
 export async function* historyToCsv<T>(
   pages: Pages<T>,
-  { columnsOf, toCells }: ValueFormat<T>,
+  { columns, toCells }: Pick<ValueFormat<T>, 'columns' | 'toCells'>,
   asked: AskedRange,
 ): AsyncGenerator<string> {
-  let columns: readonly string[] | undefined
+  let head = `version,timestamp,time,${columns.join()},error${transactionColumns(asked)}\n`
   for await (const page of pages) {
-    if (!columns) {
-      columns = columnsOf(page)
-      yield `version,timestamp,time,${columns.join()},error${transactionColumns(asked)}\n`
-    }
-    const names = columns
-    yield page
-      .map((change) => {
-        const found = change.error ? [] : toCells(change.value)
-        const cells = names.map((_, at) => found[at] ?? '')
-        const error = change.error ? csvCell(change.error.message) : ''
-        return `${momentToCsv(change)},${cells.join()},${error}${transactionCells(change, asked)}\n`
-      })
-      .join('')
+    const lines = page.map((change) => {
+      const found = change.error ? [] : toCells(change.value)
+      const cells = columns.map((_, at) => found[at] ?? '')
+      const error = change.error ? csvCell(change.error.message) : ''
+      return `${momentToCsv(change)},${cells.join()},${error}${transactionCells(change, asked)}\n`
+    })
+    yield head + lines.join('')
+    head = ''
   }
 }

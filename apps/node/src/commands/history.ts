@@ -135,7 +135,7 @@ async function printHistory<T>(input: CommandInput, subject: HistorySubject<T>):
 function formatOf({ member, toCell }: Pick<HistorySubject<never>, 'member' | 'toCell'>): ValueFormat<string> {
   return {
     toMembers: (json) => `"${member}":${json}`,
-    columnsOf: () => [member],
+    columns: [member],
     toCells: (json) => [toCell(json)],
   }
 }

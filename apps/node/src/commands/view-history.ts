@@ -2,6 +2,7 @@ import { viewResultToCsv } from '@ledger-state/http'
 import {
   type Change,
   type LedgerState,
+  mostResults,
   parseInterval,
   transactionAt,
   type ViewAnswer,
@@ -11,12 +12,12 @@ import {
 } from '@ledger-state/ledger'
 import type { CommandInput } from '../config/command.js'
 import { oneOf, option, switchOption } from '../config/option.js'
-import { usageError } from '../errors.js'
+import { exportFailed, usageError } from '../errors.js'
 import { viewHistoryToParquet } from '../parquet/view-history-file.js'
 import type { LedgerReader } from '../stores/ledger-reader.js'
 import { formatCount, formatShare } from '../terminal/amounts.js'
 import { createProgressLine } from '../terminal/progress-line.js'
-import { historyToCsv, historyToJsonLines, type ValueFormat } from './history-lines.js'
+import { historyToCsv, historyToJsonLines } from './history-lines.js'
 import {
   type AskedRange,
   askedMoments,
@@ -30,16 +31,6 @@ import {
   toOption,
   writeToReader,
 } from './history-pages.js'
-
-/** A view has as many results as its module declares, which the first page shows. */
-const VIEW_FORMAT: ValueFormat<ViewAnswer> = {
-  toMembers: ({ json }) => `"values":[${json.join()}]`,
-  columnsOf: (page) => {
-    const results = Math.max(1, ...page.map(({ value }) => value?.json.length ?? 0))
-    return Array.from({ length: results }, (_, at) => (results === 1 ? 'result' : `result_${at}`))
-  },
-  toCells: ({ json }) => json.map(viewResultToCsv),
-}
 
 const everyOption = option(
   'every',
@@ -105,12 +96,34 @@ export async function printViewHistory(store: LedgerReader, request: ViewRequest
     transaction: asked.hasTransactions ? transactionAt(state, change.version) : undefined,
   })
   const changes = withProgress(readPages(store, asked, open, present, input.get(limitOption)), asked, options)
-  if (isParquet) await writeToReader(viewHistoryToParquet(changes))
-  else if (input.get(csvOption)) await writeToReader(historyToCsv(changes, VIEW_FORMAT, asked))
-  else await writeToReader(historyToJsonLines(changes, VIEW_FORMAT))
+  if (!isParquet && !input.get(csvOption)) {
+    await writeToReader(historyToJsonLines(changes, { toMembers: ({ json }) => `"values":[${json.join()}]` }))
+    return
+  }
+  const columns = resultColumns(
+    await store.read((ledger) => mostResults(ledger.at(asked.to), request, asked.from ?? 0n)),
+  )
+  const fitting = withinColumns(changes, columns.length)
+  const toCells = ({ json }: ViewAnswer) => json.map(viewResultToCsv)
+  await writeToReader(
+    isParquet ? viewHistoryToParquet(fitting, columns) : historyToCsv(fitting, { columns, toCells }, asked),
+  )
+}
+
+function resultColumns(results: number): readonly string[] {
+  return results > 1 ? Array.from({ length: results }, (_, at) => `result_${at}`) : ['result']
 }
 
 type Changes = AsyncIterable<readonly PrintedChange<ViewAnswer>[]>
+
+/** @throws `export_failed` for an answer with more results than columns */
+async function* withinColumns(pages: Changes, columns: number): AsyncGenerator<readonly PrintedChange<ViewAnswer>[]> {
+  for await (const page of pages) {
+    const wider = page.find(({ value }) => value && value.json.length > columns)
+    if (wider) throw exportFailed.moreResults(wider.version)
+    yield page
+  }
+}
 
 /** Shows on standard error how much of the range is read. */
 async function* withProgress(

@@ -1,12 +1,13 @@
 // The command view, on the genesis of a development network; histories, on a ledger with views made for it.
 
+import { DuckDBInstance } from '@duckdb/node-api'
 import type { Write } from '@ledger-state/core'
 import { openSource } from '@ledger-state/feed'
 import { ingestSource } from '@ledger-state/ingest'
-import { commitViewLedger, HELD, HOLDERS, u64 } from '@ledger-state/ledger/testing/view-ledger'
+import { commitViewLedger, HELD, HOLDERS, PROGRAM, u64 } from '@ledger-state/ledger/testing/view-ledger'
 import { openStateEngine } from '@ledger-state/state-engine'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
-import { resourceKey } from '@ledger-state/type-tag'
+import { moduleKey, resourceKey } from '@ledger-state/type-tag'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
 
@@ -63,6 +64,12 @@ describe('view --history', () => {
     const values = Array.from({ length: 600 }, (_, at): Write[] => [[key, at === 300 ? null : u64(at >> 1)]])
     await commitViewLedger(engine, 0n, values)
     await engine.close()
+    const late = openStateEngine({ path: bed.at('late') })
+    const lateValues = Array.from({ length: 600 }, (_, at): Write[] => (at < 300 ? [] : [[key, u64(at)]]))
+    // The module ends before the ledger does, so the first page has errors only, in each order.
+    const afterEnd = Array.from({ length: 100 }, (): Write[] => [])
+    await commitViewLedger(late, 0n, [...lateValues, [[moduleKey(PROGRAM, 'main'), null]], ...afterEnd])
+    await late.close()
   })
   afterAll(async () => {
     await bed.close()
@@ -94,6 +101,39 @@ describe('view --history', () => {
     const lines = hourly.stdout.trimEnd().split('\n')
     expect(lines).toHaveLength(11)
     expect(lines[0]).toMatch(/"timestamp":"3600000000"/)
+  })
+
+  it.each(['asc', 'desc'])('has a column for each result, in the order %s, wherever the errors are', async (order) => {
+    const words = [
+      'view',
+      '0x42::main::pair',
+      '0xa1',
+      '--history',
+      '--every',
+      '30s',
+      '--order',
+      order,
+      '--data-dir',
+      'late',
+    ]
+    const csv = (await bed.start(...words, '--csv').outcome()).stdout.trimEnd().split('\n')
+    expect(csv.shift()).toBe('version,timestamp,time,result_0,result_1,error')
+    const rows = csv.map((line) => line.split(','))
+    const first = rows.findIndex(([, , , result]) => result !== '')
+    expect(first).toBeGreaterThan(256)
+    for (const [version, , , one, other, error] of rows) {
+      const isThere = Number(version) > 300 && Number(version) <= 600
+      const at = Number(version) - 1
+      expect([one, other, error === '']).toEqual(isThere ? [`${at}`, `${at + 1000}`, true] : ['', '', false])
+    }
+    const command = bed.commandLine(...words, '--format', 'parquet').map((word) => `'${word}'`)
+    expect((await bed.runInShell(`${command.join(' ')} > ${order}.parquet`)).status).toBe(0)
+    const duck = await (await DuckDBInstance.create(':memory:')).connect()
+    const sql = `SELECT version, result_0, result_1, error IS NULL FROM '${bed.at(`${order}.parquet`)}'`
+    const found = (await duck.runAndReadAll(sql)).getRowsJson()
+    duck.closeSync()
+    const expected = rows.map(([version, , , one, other, error]) => [version, one || null, other || null, error === ''])
+    expect(found).toEqual(expected)
   })
 
   it('says which options cannot be combined', async () => {

@@ -14,22 +14,23 @@ type ViewChange = Change<ViewAnswer> & { readonly transaction: KeptTransaction |
 type Cell = bigint | string | undefined
 
 /**
- * The changes of a view as the bytes of a Parquet file, which is made in a temporary file. The first page decides the
- * number of columns: a view has as many results as its module declares.
+ * The changes of a view as the bytes of a Parquet file, which is made in a temporary file.
+ * @param results names of the columns of results
  */
-export async function* viewHistoryToParquet(pages: AsyncIterable<readonly ViewChange[]>): AsyncGenerator<Uint8Array> {
+export async function* viewHistoryToParquet(
+  pages: AsyncIterable<readonly ViewChange[]>,
+  results: readonly string[],
+): AsyncGenerator<Uint8Array> {
   const folder = mkdtempSync(join(tmpdir(), 'ledger-state-view-'))
   try {
     const path = join(folder, 'view.parquet')
-    let file: ViewFile | undefined
+    const file = new ViewFile(path, results)
     for await (const page of pages) {
-      file ??= new ViewFile(path, Math.max(1, ...page.map(({ value }) => value?.json.length ?? 0)))
       for (const change of page) {
         file.add(change)
         if (file.isFull) await file.writeRows()
       }
     }
-    file ??= new ViewFile(path, 1)
     await file.finish()
     yield* createReadStream(path)
   } finally {
@@ -40,16 +41,15 @@ export async function* viewHistoryToParquet(pages: AsyncIterable<readonly ViewCh
 class ViewFile {
   readonly #columns: readonly Column[]
   readonly #writer: ParquetWriter
-  readonly #results: number
+  readonly #results: readonly string[]
   #data: Cell[][]
 
-  constructor(path: string, results: number) {
-    const names = Array.from({ length: results }, (_, at) => (results === 1 ? 'result' : `result_${at}`))
+  constructor(path: string, results: readonly string[]) {
     this.#results = results
     this.#columns = [
       version,
       { ...timestamp, isOptional: true },
-      ...names.map((name) => text(name, true)),
+      ...results.map((name) => text(name, true)),
       text('error', true),
       text('transaction_hash', true),
     ]
@@ -58,7 +58,7 @@ class ViewFile {
   }
 
   add({ version, timestampUsec, value, error, transaction }: ViewChange): void {
-    const results = Array.from({ length: this.#results }, (_, at) => {
+    const results = this.#results.map((_, at) => {
       const json = value?.json[at]
       return json === undefined ? undefined : resultToText(json)
     })
