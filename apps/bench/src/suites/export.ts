@@ -149,6 +149,7 @@ function readSizes(folder: string): TableSizes {
   const sizes: Record<string, { rows: number; bytes: number }> = {}
   for (const { files } of ranges as { readonly files: TableSizes }[]) {
     for (const [table, { rows, bytes }] of Object.entries(files)) {
+      if (rows === 0) continue
       const sum = sizes[table] ?? { rows: 0, bytes: 0 }
       sizes[table] = { rows: sum.rows + rows, bytes: sum.bytes + bytes }
     }

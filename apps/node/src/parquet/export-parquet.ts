@@ -272,11 +272,10 @@ class ParquetExporter {
     const { bytes } = packer
     onBuffered?.(this.#underWay.reduce((sum, one) => sum + one.bytes, bytes))
     const number = this.manifest.ranges.length + this.#underWay.length
-    const isState = range.isState ?? false
     const written = this.#writer.write({
       writes: packer.take(),
-      isState,
-      withTransactions: !isState || number === 0,
+      isState: range.isState ?? false,
+      isFirst: number === 0,
       folder,
       fileName: rangeFileName(range, number),
       tables: this.#tables,

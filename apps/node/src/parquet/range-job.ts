@@ -23,8 +23,11 @@ export interface RangeJob {
   readonly writes: PackedWrites
   /** Whether the writes are a part of the state at the first version, before which nothing was. */
   readonly isState: boolean
-  /** Whether to write the transactions of the versions. Only the first part of a state has those of its version. */
-  readonly withTransactions: boolean
+  /**
+   * Whether this is the first range of the export. It has a file for every table, so that queries find its columns, and
+   * the transaction of the state's version.
+   */
+  readonly isFirst: boolean
   readonly folder: string
   readonly fileName: string
   readonly tables: readonly TableName[]
@@ -38,12 +41,12 @@ export interface RangeFiles {
 
 /** Writes the files of a range. Same writes give same files. @throws `export_failed` */
 export async function runRangeJob(engine: StateReader, ledger: Ledger, job: RangeJob): Promise<RangeFiles> {
-  const { folder, fileName, tables } = job
+  const { folder, fileName, tables, isFirst } = job
   const files: Partial<Record<TableName, TableFile & { readonly path: string }>> = {}
   try {
     for (const [name, rowsOf] of Object.entries(rowsOfTables(ledger, job)) as [TableName, () => RowSource][]) {
       const rows = tables.includes(name) ? rowsOf() : undefined
-      if (!rows || rows.count === 0) continue
+      if (!rows || (rows.count === 0 && !isFirst)) continue
       const path = `${name}/${fileName}.parquet`
       files[name] = { path, ...(await writeTableFile(join(folder, path), rows)) }
     }
@@ -58,7 +61,7 @@ export async function runRangeJob(engine: StateReader, ledger: Ledger, job: Rang
 /** The rows of each table, which are made when its turn comes. */
 function rowsOfTables(
   ledger: Ledger,
-  { writes: packed, isState, withTransactions }: RangeJob,
+  { writes: packed, isState, isFirst }: RangeJob,
 ): Record<TableName, () => RowSource> {
   const writes = new WriteReader(packed)
   const keys = new WrittenKeys(writes)
@@ -66,7 +69,7 @@ function rowsOfTables(
   const hasNothingBefore = isState || first === 0n
   const kept = (add: (rows: TableRows, state: LedgerState, time: bigint) => void, name: TableName) => () => {
     const rows = new TableRows(name)
-    if (!withTransactions || !keepsTransactions(ledger.at(first + BigInt(counts.length - 1)))) return rows
+    if ((isState && !isFirst) || !keepsTransactions(ledger.at(first + BigInt(counts.length - 1)))) return rows
     for (let at = 0; at < counts.length; at++) add(rows, ledger.at(first + BigInt(at)), packed.times[at]!)
     return rows
   }
