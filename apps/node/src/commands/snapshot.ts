@@ -37,7 +37,8 @@ export const snapshotCommand: Command = {
   async run(input) {
     const [from, to] = [storePlace(input, 'snapshot'), wordToPlace(input.argument('DIR'))]
     const compact = input.get(compactOption)
-    if (from.kind === 'folder' && to.kind === 'folder') await copyFiles(from.dataDir, to.dataDir, compact)
+    if (from.kind === 'folder' && to.kind === 'folder')
+      await copyFiles(from.dataDir, await folderAt(to.dataDir), compact)
     else if (compact) throw usageError('snapshot: --compact is for a copy of a folder into a folder')
     else if (to.kind === 'folder') await copyIntoFolder(from, await folderAt(to.dataDir))
     else await copyRecords(from, to)

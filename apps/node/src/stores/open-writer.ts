@@ -1,5 +1,6 @@
 import type { AsyncStateWriter } from '@ledger-state/engine'
 import { openStateEngine, type StateEngine, type WriterOptions } from '@ledger-state/state-engine'
+import { makeDataFolder } from './make-data-folder.js'
 import { openDatabaseWriter } from './open-database.js'
 import type { StorePlace } from './store-place.js'
 
@@ -11,12 +12,13 @@ export interface OpenWriterOptions extends Pick<WriterOptions, 'compress' | 'mem
 
 /**
  * Opens a store for writing.
- * @throws `store_missing` if there is none and none may be created; `store_locked`
+ * @throws `store_missing` if there is none and none may be created; `store_locked`; `usage` if its folder cannot be made
  */
 export async function openWriter(
   place: StorePlace,
   { create = true, compress = 'auto', ...options }: OpenWriterOptions = {},
 ): Promise<StateEngine | AsyncStateWriter> {
   if (place.kind === 'database') return await openDatabaseWriter(place.url, create)
+  if (create) makeDataFolder(place.dataDir)
   return openStateEngine({ path: place.dataDir, create, verifyReads: true, compress, ...options })
 }
