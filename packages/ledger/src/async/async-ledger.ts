@@ -96,7 +96,7 @@ export function createAsyncLedger(state: AsyncState, options: AsyncLedgerOptions
         const isNewer = newerThan(current, loaded.overtakenBy, isOfCut(loading))
         const next = isNewer
           ? await newest.takeWith(isNewer)
-          : (arrived ?? (isOfCut(outcome) ? await newest.take() : undefined))
+          : (arrived ?? (isOfCut(outcome) ? await newest.takeOfOtherBranch(current) : undefined))
         if (next !== undefined && next !== current) {
           current = next
           loaded.moveTo(next)
@@ -133,6 +133,12 @@ class NewestSnapshot {
     // Runs in the round in which this read continues. If it fails, reads load the missing data.
     if (snapshot.ledger) this.#modules.renew(snapshot.at()).catch(() => {})
     return snapshot
+  }
+
+  /** Takes a snapshot; undefined if it is of the same branch as another one. */
+  async takeOfOtherBranch({ ledger }: AsyncStateSnapshot): Promise<AsyncStateSnapshot | undefined> {
+    const snapshot = await this.take()
+    return ledger && snapshot.ledger && branchOf(snapshot.ledger) === branchOf(ledger) ? undefined : snapshot
   }
 
   /**
