@@ -6,9 +6,9 @@ const page = checkView({
   path: `/account/${ALICE}`,
   shows: ['sent 41 transactions', 'Bean'],
   absent: {
-    '/account/0xdead': 'Nothing is stored at this address in this state',
+    '/account/0xdead': 'nothing is stored at this address',
     '/account/zzz': 'That cannot be read',
-    '/account/0xcafe': 'no account of its own: it has never sent a transaction',
+    '/account/0xcafe': 'no account: it has sent no transaction',
   },
   pruned: `/account/${ALICE}?at=1`,
   hostile: `/account/${ASSET}`,

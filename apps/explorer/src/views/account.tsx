@@ -101,10 +101,10 @@ function WhatIsThere({ address }: { readonly address: string }) {
     useText({ path: `${path}/balance/0xa`, at }),
   ]
   const isEmpty = [resources, modules, balance].every((one) => one && 'value' in one && /^(?:\[\]|0)$/.test(one.value))
-  if (!isEmpty) return <p class="subtitle">no account of its own: it has never sent a transaction</p>
+  if (!isEmpty) return <p class="subtitle">no account: it has sent no transaction</p>
   return (
     <p class="subtitle" role="status">
-      Nothing is stored at this address in this state: there is no such account, object or asset.
+      nothing is stored at this address
     </p>
   )
 }

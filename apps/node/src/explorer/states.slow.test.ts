@@ -121,7 +121,7 @@ describe('below the window', () => {
 
 describe('where there is nothing', () => {
   const empty: readonly (readonly [path: string, text: string])[] = [
-    ['/account/0xdead', 'Nothing is stored at this address in this state'],
+    ['/account/0xdead', 'nothing is stored at this address'],
     ['/account/0xdead/resources', 'No resources at this version.'],
     ['/account/0xdead/modules', 'No modules at this version.'],
     ['/account/0xdead/changes', 'Nothing changed.'],
