@@ -69,7 +69,7 @@ export async function startStandInNode(chain: SyntheticChain): Promise<StandInNo
     const start = Number(url.searchParams.get('start'))
     const limit = Math.min(node.maxPage, Number(url.searchParams.get('limit')), node.latest - start + 1)
     node.starts.push(start)
-    if (start > node.latest) sendError(response, 404, 'version_not_found')
+    if (start > node.latest) sendError(response, 400, 'invalid_input')
     else if (start < node.oldest) sendError(response, 410, 'version_pruned')
     else {
       response.setHeader('content-type', 'application/x-bcs')

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { REFUSED_TEXTS } from '../../testing/refused-settings.ts'
-import { nodeSettings } from '../processes/node-settings.js'
+import { changedWriter, nodeSettings } from '../processes/node-settings.js'
 import type { Command, CommandInput } from './command.js'
 import { parseCommandInput } from './command-line.js'
 import { configurationSchema, effectiveConfiguration, readConfiguration } from './configuration.js'
@@ -227,6 +227,17 @@ it('a slice of the store of a node keeps whole transactions by default, as it be
   expect(keptParts(...replica!, ...slice!, '--keep-transactions', 'summary')).toBe('summary')
   expect(keptParts(...replica!)).toBeUndefined()
   expect(keptParts('--follow', 'http://node-a:8090', ...slice!)).toBeUndefined()
+})
+
+it('a running writer takes over only the settings that take effect at once', () => {
+  const writerOf = (...words: string[]) => nodeSettings(parse(...words), { kind: 'folder', dataDir: 'data' }).writer
+  const before = writerOf('--follow', 'http://node-a:8090', '--retain', '1000')
+  const later = ['--holdings', 'off', '--keep-transactions', 'none', '--compress', 'never', '--log-level', 'debug']
+  const changed = changedWriter(before, writerOf('--follow', 'http://node-b:8090', '--retain', '2000', ...later))
+  expect(changed).toEqual({ ...before, follow: 'http://node-b:8090', retain: '2000' })
+  expect(changedWriter(before, writerOf('--follow', 'http://node-a:8090', '--retain', '1000', ...later))).toEqual(before)
+  expect(changedWriter(before, writerOf())).toBeUndefined()
+  expect(changedWriter(undefined, before)).toEqual(before)
 })
 
 it('docs/operating.md names the settings that take effect at once', () => {

@@ -58,6 +58,16 @@ export function changedSettings(before: NodeSettings, after: NodeSettings): { at
   }
 }
 
+/** Settings of a running writer after a change: those that take effect at once, and the others as they were. */
+export function changedWriter(
+  before: WriterSettings | undefined,
+  after: WriterSettings | undefined,
+): WriterSettings | undefined {
+  if (!before || !after) return after
+  const { follow, followHeaders, retain, hashSalt, verify, window } = after
+  return { ...before, follow, followHeaders, retain, hashSalt, verify, window }
+}
+
 /** Settings that several parts share, or that follow from more than one option. */
 interface SharedSettings {
   readonly place: StorePlace

@@ -21,7 +21,7 @@ import { openAcceptor } from './acceptor.js'
 import { openAdminServer } from './admin-server.js'
 import { Dispatcher, PATIENCE_MS } from './dispatcher.js'
 import { addressUrl } from './listen.js'
-import { changedSettings, type NodeSettings } from './node-settings.js'
+import { changedSettings, changedWriter, type NodeSettings } from './node-settings.js'
 import { servingLine } from './serving-line.js'
 import { type ProcessState, SupervisedProcess } from './supervised-process.js'
 import type { WriterSettings } from './writer.js'
@@ -263,7 +263,8 @@ class Node {
       ...(atRestart.length > 0 ? [`${atRestart.join(', ')} changed, which takes effect at the next restart`] : []),
     ]
     this.#log.info(`SIGHUP: ${effects.join('; ') || 'no setting has changed'}`)
-    const { writer, maxLagMs } = settings
+    const { maxLagMs } = settings
+    const writer = changedWriter(this.#settings.writer, settings.writer)
     const byName = { ...this.#settings.byName }
     for (const name of atOnce) byName[name] = settings.byName[name]
     this.#settings = { ...this.#settings, writer, maxLagMs, byName }

@@ -137,6 +137,22 @@ describe('a node', () => {
     await source.close()
   })
 
+  it('that is behind the store is asked again without a notice, until it has caught up', async () => {
+    const { marks } = await read()
+    node.latest = 20
+    node.starts.length = 0
+    const source = await open({ follow: true })
+    const onIdle = async () => {
+      if (node.starts.length > 4) node.latest = LAST
+    }
+    const reading = source.versions({ version: 40n, mark: marks[40], onIdle })[Symbol.asyncIterator]()
+    expect((await reading.next()).value?.version).toBe(40n)
+    expect(node.starts.length).toBeGreaterThan(4)
+    expect(notices).toEqual([])
+    await reading.return?.()
+    await source.close()
+  })
+
   it('is asked again after failures', async () => {
     node.faults.push(
       (_, response) => sendError(response, 503, 'internal_error'),

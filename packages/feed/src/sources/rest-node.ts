@@ -290,6 +290,7 @@ class RestNode implements LedgerSource {
     const type = printable(headers.get('content-type') ?? 'nothing')
     if (status === 200 && type.toLowerCase().startsWith(BCS)) return await this.#readBcs(body, asked, url)
     if (status === 404 && isErrorOfNode(body)) return { value: [] }
+    if (status === 400 && isErrorOfNode(body) && isBelow(headers, start)) return { value: [] }
     const error =
       status === 200 ? sourceFailed.notBcs(url, type, BCS) : sourceFailed.unexpectedStatus(url, status, text())
     // A node may recover, but an address that never answered as a node is wrong.
@@ -374,6 +375,12 @@ function isPruned(error: unknown): error is LedgerStateError {
 /**
  * Whether an error is a node's, which is JSON with a code. On other servers every path may be 404, without such a body.
  */
+/** Whether an answer says that the node's newest version is below one: then it refuses a page that begins there. */
+function isBelow(headers: Headers, version: bigint): boolean {
+  const latest = [...headers].find(([name]) => name.endsWith('-ledger-version'))?.[1]
+  return latest !== undefined && DECIMAL.test(latest) && BigInt(latest) < version
+}
+
 function isErrorOfNode(body: Buffer): boolean {
   const error = tryJson(body.toString('utf8')) as { readonly error_code?: unknown } | null | undefined
   return typeof error?.error_code === 'string'
