@@ -235,7 +235,9 @@ it('a running writer takes over only the settings that take effect at once', () 
   const later = ['--holdings', 'off', '--keep-transactions', 'none', '--compress', 'never', '--log-level', 'debug']
   const changed = changedWriter(before, writerOf('--follow', 'http://node-b:8090', '--retain', '2000', ...later))
   expect(changed).toEqual({ ...before, follow: 'http://node-b:8090', retain: '2000' })
-  expect(changedWriter(before, writerOf('--follow', 'http://node-a:8090', '--retain', '1000', ...later))).toEqual(before)
+  expect(changedWriter(before, writerOf('--follow', 'http://node-a:8090', '--retain', '1000', ...later))).toEqual(
+    before,
+  )
   expect(changedWriter(before, writerOf())).toBeUndefined()
   expect(changedWriter(undefined, before)).toEqual(before)
 })

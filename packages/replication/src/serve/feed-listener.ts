@@ -141,7 +141,14 @@ class FeedServer {
     const offset = Number(url!.searchParams.get('offset') ?? 0)
     if (!path || !Number.isSafeInteger(offset) || offset < 0) return sendError(response, 404, 'no such file')
     await this.#transfer(request, response, 'application/octet-stream', async (sink) => {
-      await pipeline(createReadStream(path, { start: offset }), sink, { signal: this.#ending.signal })
+      const shelf = this.#shelf
+      const noted = async function* (chunks: AsyncIterable<Uint8Array>) {
+        for await (const chunk of chunks) {
+          shelf.noteFetch(id!)
+          yield chunk
+        }
+      }
+      await pipeline(createReadStream(path, { start: offset }), noted, sink, { signal: this.#ending.signal })
     })
   }
 

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { openStateEngine } from '@ledger-state/state-engine'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { SnapshotShelf } from './snapshot-shelf.js'
 
 it('a snapshot from before a truncation is not given any more', async () => {
@@ -30,6 +30,33 @@ it('a snapshot from before a truncation is not given any more', async () => {
   } finally {
     await shelf.close()
     await engine.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+it('a snapshot stays while a replica fetches a file that takes long, and goes ten minutes later', async () => {
+  vi.useFakeTimers({ toFake: ['Date', 'setInterval', 'clearInterval'] })
+  const folder = mkdtempSync(join(tmpdir(), 'shelf-'))
+  const engine = openStateEngine({ path: join(folder, 'store'), durability: 'none' })
+  const shelf = new SnapshotShelf(engine, join(folder, 'snapshots'))
+  try {
+    const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
+    const writes = [[Buffer.from('k'), Buffer.from('v')] as const]
+    await engine.commit([{ version: 0n, block, writes }], { chainId: 1 })
+    const { id, files } = await shelf.take()
+    const file = shelf.fileOf(id, files[0]!.name)!
+    for (let minutes = 0; minutes < 30; minutes += 5) {
+      shelf.noteFetch(id)
+      vi.advanceTimersByTime(5 * 60_000)
+    }
+    expect(existsSync(file)).toBe(true)
+    vi.advanceTimersByTime(11 * 60_000)
+    expect(existsSync(file)).toBe(false)
+    expect(shelf.find(id)).toBeUndefined()
+  } finally {
+    await shelf.close()
+    await engine.close()
+    vi.useRealTimers()
     rmSync(folder, { recursive: true, force: true })
   }
 })

@@ -67,6 +67,12 @@ export class SnapshotShelf {
     return shelved?.snapshot.files.some((file) => file.name === name) ? join(shelved.folder, name) : undefined
   }
 
+  /** Notes that a replica is fetching from a snapshot. A file may take longer than an unused snapshot is kept. */
+  noteFetch(id: string): void {
+    const shelved = this.#shelved.get(id)
+    if (shelved) shelved.usedAt = Date.now()
+  }
+
   /** Removes all snapshots. Resolves once one that is being taken is removed, too. */
   async close(): Promise<void> {
     this.#isClosed = true
