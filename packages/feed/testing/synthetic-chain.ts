@@ -67,6 +67,10 @@ export class SyntheticChain {
   readonly #seeds = new Map<string, Buffer>()
   /** Hashes of the items of the state. Most items are in the states of many versions. */
   readonly #leaves = new WeakMap<StateItem, HashedLeaf>()
+  /** By sender. */
+  readonly #sequenceNumbers = new Numbers()
+  /** By stream. */
+  readonly #eventNumbers = new Numbers()
   #height = 0n
   #epoch = 0n
   #time = 0n
@@ -344,10 +348,8 @@ export class SyntheticChain {
    */
   #userTransaction(): Uint8Array {
     const version = this.records.length
-    const writer = new ByteWriter()
-      .u8(0)
-      .bytes(Buffer.alloc(32, version % 5))
-      .u64(BigInt(version))
+    const sender = version % 5
+    const writer = new ByteWriter().u8(0).bytes(Buffer.alloc(32, sender)).u64(this.#sequenceNumbers.next(sender))
     const random = Array.from({ length: 40 + this.#below(200) }, () => (this.#below(4) === 0 ? 0 : this.#below(256)))
     const bytes = Uint8Array.from([...random, ...new Uint8Array(this.#below(160))])
     if (version % 2 === 0) {
@@ -420,7 +422,8 @@ export class SyntheticChain {
   #someEvents(count: number): Uint8Array {
     const writer = new ByteWriter().uleb128(count)
     for (let at = 0; at < count; at++) {
-      writer.u8(0).u64(BigInt(at)).bytes(Buffer.alloc(32, at)).u64(5n).u8(6).u8(2)
+      const number = this.#eventNumbers.next(at)
+      writer.u8(0).u64(BigInt(at)).bytes(Buffer.alloc(32, at)).u64(number).u8(6).u8(2)
       writer.byteString(Buffer.alloc(8, this.#below(256)))
     }
     return writer.toBytes()
@@ -514,6 +517,17 @@ function encodeWriteSet(writes: readonly SyntheticWrite[]) {
 }
 
 const EVENT_LENGTH = 1 + 8 + 32 + 8 + 2 + 9
+
+/** Numbers of several sequences, each beginning with 0. */
+class Numbers {
+  readonly #next = new Map<number, bigint>()
+
+  next(of: number): bigint {
+    const number = this.#next.get(of) ?? 0n
+    this.#next.set(of, number + 1n)
+    return number
+  }
+}
 
 function splitEvents(events: Uint8Array): Uint8Array[] {
   return Array.from({ length: events[0]! }, (_, at) =>

@@ -228,6 +228,28 @@ export function blockPruned(height: bigint): LedgerError {
   return new LedgerStateError('block_pruned', `Block(${height}) has been pruned`)
 }
 
+/** Errors for transactions, or their events, that the store had once or was never given. */
+export const transactionsPruned = declareErrors('version_pruned', {
+  newest: (version: bigint, oldestVersion: bigint) => [
+    `the whole transaction of version ${version} is not kept, so newer items of the list may be missing`,
+    { version, oldestVersion },
+  ],
+  notKept: (version: bigint, oldestVersion: bigint) => [
+    `the whole transaction of version ${version} is not kept`,
+    { version, oldestVersion },
+  ],
+  /** @param since first version since which the store has all whole transactions */
+  before: (version: bigint, since: bigint) => [
+    `whole transactions are not kept at version ${version}: the store has all of them since version ${since}`,
+    { version, oldestVersion: since },
+  ],
+  /** @param number first number of the list that is missing */
+  numberMissing: (what: 'event' | 'transaction', number: bigint, since: bigint) => [
+    `the ${what} with sequence number ${number} is not kept: the store has all whole transactions since version ${since}`,
+    { version: since - 1n, oldestVersion: since },
+  ],
+})
+
 export const storedDataInvalid = declareErrors('stored_data_invalid', {
   /** Error for stored bytes that do not fit their type, or for a stored resource of an unresolvable type. */
   storedAccountInvalid: (why: LedgerStateError) => storedData('Internal error deserializing response from DB', why),

@@ -227,9 +227,10 @@ export const KEY_FAMILIES = {
     deletedBy: NOBODY,
   }),
   wholeTransactions: family(0x20, {
-    value: "word before the names of the ledger's hashes: versions come with their whole transactions",
+    value:
+      "word before the names of the ledger's hashes: versions come with their whole transactions; or empty: those since this version were not given to the slice",
     codec: BYTES,
-    writtenBy: 'the first version with its whole transaction',
+    writtenBy: 'the first version with its whole transaction, and the first one after a gap',
     deletedBy: 'the first version without it',
   }),
   transactionBlock: family(0x20, {
@@ -374,7 +375,7 @@ export function isTransactionKey(key: Uint8Array): boolean {
 
 /**
  * Key that exists as long as versions come with their whole transactions. Its value is the word before the names of the
- * ledger's hashes.
+ * ledger's hashes. It is empty in a gap: where a slice resumed within a block of its source, and was not given them.
  */
 export const WHOLE_TRANSACTIONS_KEY = KEY_FAMILIES.wholeTransactions.prefix
 

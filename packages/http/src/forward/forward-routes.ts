@@ -29,6 +29,9 @@ const BLOCKS: readonly Forwardable[] = ['/v1/blocks/by_height/{block_height}', '
 const VERSION = ['ledger_version']
 const PAGE = ['ledger_version', 'start', 'limit']
 
+/** Reads whose only format is BCS. */
+const RAW: ReadonlySet<string> = new Set(['/v1/tables/{table_handle}/raw_item', '/v1/experimental/state_values/raw'])
+
 /** Reads of state that the reference has, too. If this service has pruned the version, an upstream may have it. */
 const STATE_READS: readonly Forwardable[] = (
   [
@@ -45,7 +48,7 @@ const STATE_READS: readonly Forwardable[] = (
     ['POST', '/v1/view', VERSION],
     ['POST', '/v1/experimental/state_values/raw', VERSION],
   ] as const
-).map(([method, path, query]) => ({ kind: 'state', method, path, query, readsState: true }))
+).map(([method, path, query]) => ({ kind: 'state', method, path, query, readsState: true, isRaw: RAW.has(path) }))
 
 /** Whether stores that keep whole transactions serve operations of a kind themselves. */
 function isKeptBySome(kind: Forwardable['kind']): boolean {

@@ -6,8 +6,9 @@ import type { HeldRequests } from '../admission/held-requests.js'
 import { Refusal } from '../admission/refusal.js'
 import { bodyTooLarge, clientLeft, upstreamAnswered, upstreamFailed, versionNotReached } from '../errors.js'
 import type { Answer, OperationRequest } from '../operations/parts/operation.js'
+import { chooseFormat } from '../protocol/accept.js'
 import { CLIENT_LEFT } from '../protocol/error-reply.js'
-import { isJsonContentType } from '../protocol/media-types.js'
+import { isJsonContentType, MEDIA_TYPE } from '../protocol/media-types.js'
 import { queryParameter } from '../protocol/query.js'
 import { type BoundedBody, readBoundedBody } from './bounded-body.js'
 import type { ForwardKind, ForwardLimits, ForwardOptions } from './forward-options.js'
@@ -68,6 +69,8 @@ export interface Forwardable {
   readonly isTransaction?: boolean
   /** Whether it reads state, so that its answer must have all chain-state headers. */
   readonly readsState?: boolean
+  /** Whether it has no JSON answer. */
+  readonly isRaw?: boolean
 }
 
 /** Parts of its service that a forwarder needs. */
@@ -308,12 +311,15 @@ function expectSeen({ query, seenVersion }: ForwardableRequest, { status }: Http
 
 function requestInit(
   request: ForwardableRequest,
-  { method }: Forwardable,
+  { method, isRaw }: Forwardable,
   hops: number,
   signal: AbortSignal,
 ): UpstreamInit {
-  const headers: Record<string, string> = { via: Array.from({ length: hops }, () => PSEUDONYM).join(', ') }
-  if (request.accept !== undefined) headers.accept = request.accept
+  const headers: Record<string, string> = {
+    via: Array.from({ length: hops }, () => PSEUDONYM).join(', '),
+    // A fullnode ignores ranges such as `*/*`, and types with parameters.
+    accept: MEDIA_TYPE[isRaw ? 'bcs' : chooseFormat(request.accept, 'json')],
+  }
   if (method === 'GET') return { method, headers, signal }
   if (request.contentType !== undefined) headers['content-type'] = request.contentType
   // `fetch` copies the body. The body's memory is freed when the client leaves.

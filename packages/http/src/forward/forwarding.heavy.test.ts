@@ -678,6 +678,26 @@ describe('a version that an answer names', () => {
 describe('a read at a version that was pruned here', () => {
   const ITEM = '/v1/tables/0x7/raw_item?ledger_version=0'
   const item = { method: 'POST', body: RAW_ITEM_BODY, headers: { 'content-type': 'application/json' } }
+  const ACCOUNT = '/v1/accounts/0x7/resources?ledger_version=0'
+
+  // A fullnode looks for the two types word by word, and answers JSON if it finds neither.
+  it.each([
+    [ITEM, '*/*', 'application/x-bcs'],
+    [ITEM, 'application/*', 'application/x-bcs'],
+    [ITEM, 'application/x-bcs;q=0.9', 'application/x-bcs'],
+    [ITEM, 'application/json, application/x-bcs;q=0.5', 'application/x-bcs'],
+    [ACCOUNT, '*/*', 'application/json'],
+    [ACCOUNT, 'text/html, */*;q=0.8', 'application/json'],
+    [ACCOUNT, 'application/x-bcs; q=1', 'application/x-bcs'],
+    [ACCOUNT, 'application/json;q=0.1, application/x-bcs;charset=utf-8', 'application/x-bcs'],
+    ['/v1/transactions/by_hash/0x1', 'application/x-bcs;q=0.9, application/json;q=0.1', 'application/x-bcs'],
+  ])('asks for the format that it would have here: %s with %s', async (path, accept, expected) => {
+    const { upstream, url, prune } = await openBed()
+    await prune(2n)
+    const init = path === ITEM ? item : { headers: {} }
+    await fetch(`${url}${path}`, { ...init, headers: { ...init.headers, accept } })
+    expect(upstream.requests.map((one) => one.headers.accept)).toEqual([expected])
+  })
 
   it('is made there, with all headers that describe the state', async () => {
     const { upstream, url, prune } = await openBed()

@@ -20,6 +20,7 @@ export const getAffectingTransactions = overWholeTransactions({
     bcs: { $ref: '#/components/schemas/Bytes' },
   },
   isPaged: true,
+  tellsCompleteness: true,
   errors: STATE_ERRORS,
   handle(request) {
     const address = parseAccountAddress(request)

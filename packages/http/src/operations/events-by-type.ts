@@ -32,6 +32,7 @@ export const getEventsByType = overWholeTransactions({
   path: '/v1/events/{event_type}',
   takesTurns: true,
   isPaged: true,
+  tellsCompleteness: true,
   summary: 'Get events by type',
   description:
     'Lists the events of a type, with its type arguments, in pages. Module events are among them. A query parameter `field.NAME=VALUE` keeps the events whose field has that value: a boolean, an integer, an address, an object, a string or bytes; `field.NAME.INNER` is a field of an inner struct. A filtered page may end early, even without events, and then has a cursor.',

@@ -118,7 +118,7 @@ export const getStream: Operation = {
       branch: undefined,
     }
     const { position, isCut } = moveToLedger(asked, ledger)
-    const open = openEntries(state)
+    const open = openEntries(state, position.version)
     const host = request.openStream()
     return {
       ledger,
@@ -137,10 +137,10 @@ export const getStream: Operation = {
 type OpenEntries = (host: StreamHost) => StreamEntries
 
 /**
- * Parses the filter. The returned function checks it against a state.
+ * Parses the filter. The returned function checks it against a state, and the version after which the stream begins.
  * @throws `invalid_request`, `invalid_parameter`
  */
-function parseEntries(request: OperationRequest): (state: LedgerState) => OpenEntries {
+function parseEntries(request: OperationRequest): (state: LedgerState, after: bigint) => OpenEntries {
   const { query, ledger } = request
   const given = FILTERS.filter((name) => queryParameter(query, name) !== undefined)
   const isAccountAndType = given.length === 2 && given[0] === 'account' && given[1] === 'resource_type'
@@ -157,7 +157,7 @@ function parseEntries(request: OperationRequest): (state: LedgerState) => OpenEn
   const event = parameterOf(query, 'event_type', (text) => ledger.parseType(text))
   // Free text is decoded once: it may have a % of its own.
   const view = queryParameter(query, 'view')
-  if (event) return (state) => ofEvents(state, (host) => new EventEntries(host, event))
+  if (event) return (state, after) => ofEvents(state, after, (host) => new EventEntries(host, event))
   if (view !== undefined) return ofView(request, view)
   const filter: WriteFilter = table
     ? writesOfTable(table, types)
@@ -176,9 +176,10 @@ function parseEntries(request: OperationRequest): (state: LedgerState) => OpenEn
   }
 }
 
-function ofEvents(state: LedgerState, open: OpenEntries): OpenEntries {
+function ofEvents(state: LedgerState, after: bigint, open: OpenEntries): OpenEntries {
   if (!hasWholeTransactions(state)) throw operationDisabled.eventsNotKept()
   expectAllEvents(state)
+  state.transactions.expectSince(after + 1n)
   return open
 }
 

@@ -52,5 +52,5 @@ export const getTransactions = overWholeTransactions({
 /** First version of the last page. */
 function newestPage({ version, transactions }: LedgerState, limit: bigint): bigint {
   const first = version - limit + 1n
-  return first < transactions.oldestVersion ? transactions.oldestVersion : first
+  return first < transactions.completeSince ? transactions.completeSince : first
 }

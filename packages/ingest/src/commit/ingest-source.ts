@@ -245,6 +245,7 @@ class Ingest {
     return new TransactionKeeper({
       isKept: marks?.[0] !== undefined || this.#range?.keeps('summary') === true,
       isWhole: marks?.[1] !== undefined || this.#range?.keeps('whole') === true,
+      isCut: marks?.[1]?.value.length === 0,
       asked: this.#options.keepTransactions,
       hasVersions,
       slice: this.#filter,

@@ -1,7 +1,8 @@
-import { SizedCache, type VersionWrites, type Write } from '@ledger-state/core'
+import { ByteReader, SizedCache, type VersionWrites, type Write } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
 import type { LedgerVersion } from '@ledger-state/feed'
 import { DEFAULT_HASH_SALT } from '@ledger-state/proof'
+import { readEventHead } from '@ledger-state/proof/transactions'
 import {
   encodeRetained,
   isOwnKey,
@@ -15,20 +16,24 @@ import {
   transactionKey,
   transactionToBytes,
   WHOLE_TRANSACTIONS_KEY,
+  type WholeTransaction,
 } from '@ledger-state/records'
 import { noTransactionWrite, TransactionGroup, type TransactionPlace } from '@ledger-state/records/transaction-group'
 import type { KeptParts } from './ingest-options.js'
 
 const NOTHING: readonly Write[] = []
 const KEPT = new Uint8Array(0)
+const NOT_GIVEN = new Uint8Array(0)
 /** Bytes of remembered names of functions: a few hundred, as users of a network call in some minutes. */
 const FUNCTIONS_BYTES = 256 * 1024
 
 export interface TransactionKeeperOptions {
   /** Whether the newest version of the store came with its transaction. */
   readonly isKept: boolean
-  /** Whether the newest version of the store came with its whole transaction. */
+  /** Whether the store keeps whole transactions. */
   readonly isWhole: boolean
+  /** Whether it was not given the one of the newest version. */
+  readonly isCut: boolean
   /**
    * Parts to keep, if the source carries them. A store that keeps more continues without being asked. Undefined: a store
    * without versions keeps everything that the source carries, and another one continues.
@@ -88,6 +93,8 @@ export class TransactionKeeper {
   #knownFrom: bigint | undefined
   /** Whether a block of transactions of this ingest says where the blocks before it end. */
   #isEarlierCut = false
+  /** Whether the whole transaction of the version before was not given, though the store keeps them. */
+  #isCut: boolean
   /** Transactions of the next commit. */
   #group: TransactionGroup | undefined
 
@@ -97,6 +104,7 @@ export class TransactionKeeper {
     this.#isWholeAbsenceNoticed = options.asked === undefined
     this.#isKept = options.isKept
     this.#isWhole = options.isWhole
+    this.#isCut = options.isCut
     this.#isCopyOfSlice = options.isCopyOfSlice
     this.#hasRetained = options.hasRetained
     this.#timestampUsec = options.timestampUsec ?? 0n
@@ -124,10 +132,11 @@ export class TransactionKeeper {
     this.#knownFrom ??= version - (version % RUN_VERSIONS) + RUN_VERSIONS
     if (!readWhole) return this.#withoutRead(version)
     const whole = readWhole()
-    if (!this.#isOfSlice(writes, whole.transaction)) return this.#cutEarlier(version)
+    const resumed = this.#resume()
+    if (!this.#isOfSlice(writes, whole)) return [...resumed, ...this.#cutEarlier(version)]
     this.#group ??= new TransactionGroup(version, this.#place)
     this.#isEarlierCut = true
-    const made = [this.#group.add(version, whole, writes, { timestampUsec: this.#timestampUsec })]
+    const made = [...resumed, this.#group.add(version, whole, writes, { timestampUsec: this.#timestampUsec })]
     if (this.#place === 'own' && !this.#hasRetained) {
       this.#hasRetained = true
       made.push([RETAINED_KEY, encodeRetained(version, this.#hashSalt())])
@@ -142,12 +151,34 @@ export class TransactionKeeper {
     return new TextEncoder().encode(this.#options.hashSalt() ?? DEFAULT_HASH_SALT)
   }
 
-  /** Whether a slice keeps a transaction: a member sent it, or it changed one. */
-  #isOfSlice(writes: readonly Write[], transaction: Uint8Array): boolean {
+  /**
+   * Whether a slice keeps a transaction: a member sent it, or it changed one, or it has an event of a stream of one. An
+   * account can hold the handle of a stream of another account.
+   */
+  #isOfSlice(
+    writes: readonly Write[],
+    { transaction, events }: Pick<WholeTransaction, 'transaction' | 'events'>,
+  ): boolean {
     const { slice } = this.#options
     if (!slice || writes.some(([key]) => slice.hasMemberOf(key))) return true
     const sent = readSent(transaction)
-    return sent !== undefined && slice.hasAccount(sent.sender)
+    if (sent && slice.hasAccount(sent.sender)) return true
+    return hasStreamOf(slice, events)
+  }
+
+  /** Notes that whole transactions are given again after some that were not. */
+  #resume(): readonly Write[] {
+    if (!this.#isCut) return NOTHING
+    this.#isCut = false
+    return [[WHOLE_TRANSACTIONS_KEY, this.#hashSalt()]]
+  }
+
+  /** Notes that whole transactions since a version are unknown. */
+  #cut(version: bigint): readonly Write[] {
+    const earlier = this.#cutEarlier(version)
+    if (this.#isCut) return earlier
+    this.#isCut = true
+    return [[WHOLE_TRANSACTIONS_KEY, NOT_GIVEN], ...earlier]
   }
 
   /** If a truncation cut a block of transactions, its rest must not count for the versions that follow. */
@@ -178,13 +209,14 @@ export class TransactionKeeper {
   #withoutRead(version: bigint): readonly Write[] {
     if (this.#isCopyOfSlice) return NOTHING
     const isUnknown = this.#options.slice !== undefined && this.#isWhole && version < this.#knownFrom!
-    return isUnknown ? this.#cutEarlier(version) : this.#withoutWhole(version)
+    return isUnknown ? this.#cut(version) : this.#withoutWhole(version)
   }
 
   #withoutWhole(version: bigint): readonly Write[] {
     const why = 'the source does not contain or prove them'
     if (this.#isWhole) {
       this.#isWhole = false
+      this.#isCut = false
       this.#options.onNotice(`whole transactions are not kept since version ${version}: ${why}`)
       const end = this.#hasRetained ? [noTransactionWrite(version, 'own')] : []
       return [[WHOLE_TRANSACTIONS_KEY, null], ...end]
@@ -240,4 +272,14 @@ export class TransactionKeeper {
     }
     return NOTHING
   }
+}
+
+/** Whether a list of events has one of a stream of a member. */
+function hasStreamOf(slice: MemberTest, events: Uint8Array): boolean {
+  const reader = new ByteReader(events)
+  for (let rest = reader.readLength(); rest > 0; rest--) {
+    const { key } = readEventHead(reader)
+    if (key && slice.hasAccount(key.address)) return true
+  }
+  return false
 }

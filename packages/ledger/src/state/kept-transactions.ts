@@ -1,5 +1,12 @@
 import { decodeUtf8 } from '@ledger-state/core/bytes'
-import { branchOf, type LedgerSummary, type StateReader, type StateView, versionTruncated } from '@ledger-state/engine'
+import {
+  branchOf,
+  type LedgerSummary,
+  type StateReader,
+  type StateView,
+  versionPruned,
+  versionTruncated,
+} from '@ledger-state/engine'
 import { AccumulatorFrontier, LedgerHasher } from '@ledger-state/proof'
 import {
   bytesToTransaction,
@@ -15,7 +22,7 @@ import {
 } from '@ledger-state/records'
 import { placeOfBlock, type StoredTransaction, type TransactionBlock } from '@ledger-state/records/transaction-blocks'
 import type { TransactionBlockCache } from '../caches/transaction-block-cache.js'
-import { storedDataInvalid } from '../errors.js'
+import { storedDataInvalid, transactionsPruned } from '../errors.js'
 import { lastRetainedRow, type RetainedRow, type RowRange, retainedRows } from './retained-rows.js'
 
 const TREE = 'TransactionAccumulator'
@@ -50,6 +57,36 @@ export class KeptTransactions {
     const { oldestVersion } = this.#ledger
     const retained = this.#retainedSince
     return retained !== undefined && retained < oldestVersion ? retained : oldestVersion
+  }
+
+  /**
+   * First version since which the store was given every whole transaction, or every one of its slice.
+   * @throws `version_pruned` if it was not given the one of the pinned version
+   */
+  get givenSince(): bigint {
+    const begun = this.#view.getEntry(WHOLE_TRANSACTIONS_KEY)
+    if (!begun || begun.value.length === 0) throw transactionsPruned.newest(this.#version, this.oldestVersion)
+    return begun.version
+  }
+
+  /**
+   * First version since which the store has every whole transaction, or every one of its slice. Before it, items of a
+   * list may be missing.
+   * @throws as `givenSince`
+   */
+  get completeSince(): bigint {
+    const { givenSince, oldestVersion } = this
+    return givenSince > oldestVersion ? givenSince : oldestVersion
+  }
+
+  /** @throws `version_pruned` if transactions since a version are not kept */
+  expectSince(version: bigint): void {
+    const { completeSince } = this
+    if (version >= completeSince) return
+    const { oldestVersion } = this
+    throw version < oldestVersion
+      ? versionPruned(version, oldestVersion)
+      : transactionsPruned.before(version, completeSince)
   }
 
   /** The rows that an index has for retained transactions. @param key as for other transactions */
@@ -211,7 +248,7 @@ export class KeptTransactions {
 
   #createHasher(): LedgerHasher | undefined {
     for (const { value } of this.#reader.history(WHOLE_TRANSACTIONS_KEY, { last: this.#version })) {
-      if (value) return new LedgerHasher(decodeUtf8(value))
+      if (value && value.length > 0) return new LedgerHasher(decodeUtf8(value))
     }
     const retained = this.#retainedRecord
     return retained && new LedgerHasher(decodeUtf8(retained.hashSalt))

@@ -1,11 +1,11 @@
 import { isLedgerStateError } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
-import { versionPruned } from '@ledger-state/engine'
 import { nonceKey, readSent, type SentTransaction, sequenceNumberKey } from '@ledger-state/records'
 import { readAccount } from '../accounts/account.js'
 import type { LedgerState } from '../state/ledger-state.js'
-import { indexedVersions, numberBeforeWindow, versionsWithNumber } from './indexed-versions.js'
+import { indexedVersions, versionsWithNumber } from './indexed-versions.js'
 import { createTransaction, hashAt, type LedgerTransaction } from './ledger-transaction.js'
+import { numberedList } from './numbered-list.js'
 
 /** First sequence number and most transactions of a page. */
 export interface AccountTransactionsOptions {
@@ -15,9 +15,9 @@ export interface AccountTransactionsOptions {
 }
 
 /**
- * The transactions of a sender that have sequence numbers from `start` to `start + limit - 1`, in order.
- * @throws `version_pruned` if the transaction with the sequence number `start` is pruned, or a slice does not have all
- * of them
+ * The transactions of a sender that have sequence numbers from `start` to `start + limit - 1`, in order. By default,
+ * those before a version whose transaction is not kept are left out.
+ * @throws `version_pruned` if one of them is not kept, or may not be
  */
 export function* accountTransactions(
   state: LedgerState,
@@ -27,16 +27,21 @@ export function* accountTransactions(
   state.source.sliced?.expectWholeAccount(address, state.version)
   const key = { key: sequenceNumberKey(address), hasNumbers: true }
   const first = start ?? defaultStart(state, address, BigInt(limit))
-  const pruned = numberBeforeWindow(state, key)
-  if (start !== undefined && pruned && pruned.number >= start) {
-    throw versionPruned(pruned.version, state.transactions.oldestVersion)
-  }
+  const { completeSince } = state.transactions
+  const list = start === undefined ? undefined : numberedList(state, key, 'transaction', start)
   const end = first + BigInt(limit)
   for (const { version, number } of versionsWithNumber(state, key, first)) {
+    if (!list && version < completeSince) continue
+    list?.expectNext(version, number)
     if (number >= end) return
     const sent = sentAt(state, version, address)
     if (sent?.protection.kind === 'sequence_number' && sent.protection.number === number) yield sent.transaction
   }
+  list?.expectEnd(() => minimum(end, sequenceNumberOf(state, address)))
+}
+
+function minimum(a: bigint, b: bigint): bigint {
+  return a < b ? a : b
 }
 
 function defaultStart(state: LedgerState, address: Uint8Array, limit: bigint): bigint {
@@ -70,7 +75,8 @@ export interface SummariesOptions {
 
 /**
  * Summaries of the transactions of a sender, in the order of their versions.
- * @throws `version_pruned` if `startVersion`, or without it `endVersion`, is below the oldest kept transaction, or a slice does not have all of them
+ * @throws `version_pruned` if transactions since `startVersion`, or without it since `endVersion`, are not kept, or a
+ * slice does not have all of them
  */
 export function transactionSummaries(
   state: LedgerState,
@@ -78,11 +84,10 @@ export function transactionSummaries(
   { startVersion, endVersion, limit }: SummariesOptions,
 ): readonly TransactionSummary[] {
   state.source.sliced?.expectWholeAccount(address, state.version)
-  const { oldestVersion } = state.transactions
-  const asked = startVersion ?? endVersion
-  if (asked !== undefined && asked < oldestVersion) throw versionPruned(asked, oldestVersion)
+  const { completeSince } = state.transactions
+  state.transactions.expectSince(startVersion ?? endVersion ?? completeSince)
   const isAscending = startVersion !== undefined
-  const first = startVersion ?? oldestVersion
+  const first = startVersion ?? completeSince
   const last = isAscending || endVersion === undefined || endVersion > state.version ? state.version : endVersion
   if (first > last || limit === 0) return []
   const order = isAscending ? 'asc' : 'desc'

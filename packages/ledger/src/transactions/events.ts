@@ -1,14 +1,15 @@
 import { ADDRESS_LENGTH, ByteReader } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
-import { versionPruned } from '@ledger-state/engine'
 import type { EventProof } from '@ledger-state/proof'
 import { type ContractEvent, readBcsList, readEvent } from '@ledger-state/proof/transactions'
 import { eventStreamKey } from '@ledger-state/records'
 import type { StoredTransaction } from '@ledger-state/records/transaction-blocks'
+import { transactionsPruned } from '../errors.js'
 import type { LedgerState } from '../state/ledger-state.js'
-import { numberAt, numberBeforeWindow, versionsWithNumber } from './indexed-versions.js'
+import { numberAt, versionsWithNumber } from './indexed-versions.js'
 import type { FoundProof } from './info-proof.js'
 import { madeOnce, proveEvent, renderContextAt } from './ledger-transaction.js'
+import { numberedList } from './numbered-list.js'
 import { eventData, eventMembers } from './render/events.js'
 
 /** An event, and the version of its transaction. */
@@ -26,6 +27,8 @@ export interface LedgerEvent {
 export interface EventStream {
   readonly address: Uint8Array
   readonly creationNumber: bigint
+  /** Number of events at the version of the state, if it is known. */
+  readonly count?: bigint | undefined
 }
 
 /** First sequence number and most events of a page. */
@@ -36,35 +39,34 @@ export interface EventsOptions {
 }
 
 /**
- * Events of a stream in order, beginning with `start`. By default, a stream that was cut by pruning begins with its
- * oldest event of the window.
- * @throws `version_pruned` if the event `start` is pruned, or a slice does not have all events of the stream
+ * Events of a stream in order, beginning with `start`. By default, those before a version whose transaction is not kept
+ * are left out.
+ * @throws `version_pruned` if one of them is not kept, or may not be
  */
 export function* streamEvents(
   state: LedgerState,
-  { address, creationNumber }: EventStream,
+  { address, creationNumber, count }: EventStream,
   { start, limit }: EventsOptions,
 ): Generator<DecodedEvent, void> {
   state.source.sliced?.expectWholeAccount(address, state.version)
   const key = { key: eventStreamKey(address, creationNumber), hasNumbers: true }
-  const pruned = numberBeforeWindow(state, key)
-  const lost = start !== undefined && pruned && pruned.number >= start ? pruned.version : undefined
+  const { completeSince } = state.transactions
+  const list = start === undefined ? undefined : numberedList(state, key, 'event', start)
   const newest = numberAt(state, key, state.version)?.number ?? -1n
   const first = start ?? (newest < BigInt(limit) ? 0n : newest - BigInt(limit) + 1n)
   let left = limit
   for (const { version } of versionsWithNumber(state, key, first)) {
+    if (!list && version < completeSince) continue
     for (const found of eventsAtVersion(state, version)) {
       const stream = found.event.key
       if (stream?.creationNumber !== creationNumber || stream.sequenceNumber < first) continue
       if (compareBytes(stream.address, address) !== 0) continue
-      // A stream that ended and began again may have the number in the window, too.
-      if (lost !== undefined && left === limit && stream.sequenceNumber > start!)
-        throw versionPruned(lost, state.transactions.oldestVersion)
+      list?.expectNext(version, stream.sequenceNumber)
       if (left-- === 0) return
       yield found
     }
   }
-  if (lost !== undefined && left === limit) throw versionPruned(lost, state.transactions.oldestVersion)
+  if (left > 0) list?.expectEnd(count === undefined ? undefined : () => count)
 }
 
 /** An event with its parts. */
@@ -76,10 +78,15 @@ export interface DecodedEvent extends LedgerEvent {
   dataToJson(): string
 }
 
-/** The events of a version that is kept. @throws `version_truncated` */
+/**
+ * The events of a version, if it is not above the version of the state.
+ * @throws `version_pruned` if its transaction is not kept; `version_truncated`
+ */
 export function* eventsAtVersion(state: LedgerState, version: bigint): Generator<DecodedEvent, void> {
+  if (version > state.version) return
   const stored = state.transactions.storedAt(version)
   if (stored) yield* eventsIn(state, version, stored)
+  else if (!state.source.loading?.isLacking) throw transactionsPruned.notKept(version, state.transactions.oldestVersion)
 }
 
 /** The events in the kept transaction of a version. */
@@ -127,9 +134,9 @@ function withVersion(version: bigint, event: Uint8Array): Uint8Array {
  */
 export function readEventHandle(bytes: Uint8Array): EventStream {
   const reader = new ByteReader(bytes)
-  reader.readU64()
+  const count = reader.readU64()
   const creationNumber = reader.readU64()
   const address = Uint8Array.from(reader.readBytes(ADDRESS_LENGTH))
   reader.expectEnd()
-  return { address, creationNumber }
+  return { address, creationNumber, count }
 }

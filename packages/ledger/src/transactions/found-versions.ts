@@ -1,6 +1,5 @@
 import { ByteWriter } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
-import { versionPruned } from '@ledger-state/engine'
 import { affectedAccountKey, eventTypeKey } from '@ledger-state/records'
 import { type TypeTag, writeTypeTag } from '@ledger-state/type-tag'
 import type { LedgerState } from '../state/ledger-state.js'
@@ -12,8 +11,8 @@ import { type LedgerTransaction, wholeTransactionAt } from './ledger-transaction
 /** Part of a list, and the place at which it begins. */
 export interface FoundOptions {
   /**
-   * First version; by default, and if it is lower, the oldest whose transaction is kept. The last one is the version of
-   * the state.
+   * First version; by default, and if it is lower, the first since which every transaction is kept. The last one is the
+   * version of the state.
    */
   readonly from?: bigint | undefined
   readonly order: 'asc' | 'desc'
@@ -40,6 +39,8 @@ const MOST_EXAMINED = { versions: 1_000, bytes: 16 << 20 }
  * undefined, so that its reader can pause.
  */
 export interface FoundPage<T> extends Iterable<T | undefined> {
+  /** Whether every transaction since the first version asked for is kept. */
+  readonly isComplete: boolean
   /**
    * Where the next page begins, known at the end of the iteration; undefined if nothing follows. A filtered page ends
    * there after much work even if it has no items.
@@ -120,7 +121,8 @@ function isOfType(type: TypeTag, expected: Uint8Array): boolean {
 
 /**
  * A page of the items of the versions that wrote a key.
- * @throws `version_pruned` if the page begins at a version whose transaction is not kept any more
+ * @throws `version_pruned` if the page begins at a version whose transaction is not kept any more, or the transaction
+ *   of the newest version is not kept
  */
 function foundPage<T>(
   state: LedgerState,
@@ -129,9 +131,9 @@ function foundPage<T>(
   itemsOf: (version: bigint) => readonly T[],
   filter?: ItemFilter<T>,
 ): FoundPage<T> {
-  const { oldestVersion } = state.transactions
+  const { completeSince } = state.transactions
   // The page before ended above versions that were pruned since.
-  if (start && start.version < oldestVersion) throw versionPruned(start.version, oldestVersion)
+  if (start) state.transactions.expectSince(start.version)
   let cursor: FoundCursor | undefined
   function* items(): Generator<T | undefined, void> {
     let count = 0
@@ -162,6 +164,7 @@ function foundPage<T>(
     }
   }
   return {
+    isComplete: from === undefined || from >= completeSince,
     get cursor() {
       return cursor
     },
@@ -174,8 +177,8 @@ function* versionsThatWrote(
   key: Uint8Array,
   { from, order, start }: Pick<FoundOptions, 'from' | 'order' | 'start'>,
 ): Generator<bigint, void> {
-  const { oldestVersion } = state.transactions
-  const lowest = from !== undefined && from > oldestVersion ? from : oldestVersion
+  const { completeSince } = state.transactions
+  const lowest = from !== undefined && from > completeSince ? from : completeSince
   const isAscending = order === 'asc'
   const first = isAscending && start && start.version > lowest ? start.version : lowest
   const last = !isAscending && start && start.version < state.version ? start.version : state.version

@@ -105,29 +105,6 @@ export function* versionsWithNumber(
   if (first !== undefined) yield* indexedVersions(state, index, { first, order: 'asc' })
 }
 
-/**
- * The number of a transaction that is not kept: the last one before the first that is. Transactions are lost with
- * pruned versions, and a store that began with a state has none of the versions before.
- */
-export function numberBeforeWindow(state: LedgerState, index: IndexKey): GroupedVersion | undefined {
-  const { oldestVersion } = state.transactions
-  if (oldestVersion === 0n) return undefined
-  const entry =
-    oldestVersion < state.ledger.oldestVersion
-      ? undefined
-      : state.transactions.viewAt(oldestVersion).getEntry(index.key)
-  if (entry && entry.version < oldestVersion) {
-    const { versions } = decodeGroupedVersions(entry.value, index.hasNumbers)
-    const pruned = versions.findLast(({ version }) => version < oldestVersion)
-    if (pruned) return pruned
-  }
-  // Numbers begin with 0 and have no gaps.
-  for (const { number } of indexedVersions(state, index, { order: 'asc' })) {
-    return number > 0n ? { version: oldestVersion - 1n, number: number - 1n } : undefined
-  }
-  return undefined
-}
-
 /** The first version of the window at which the newest number is at least `least`. */
 function firstVersionWith(state: LedgerState, index: IndexKey, least: bigint): bigint | undefined {
   const newest = numberAt(state, index, state.version)

@@ -54,7 +54,11 @@ export async function answerFound<T>(
   }
   const page = open(state, { from, order, start, limit, isFull: () => length >= MAX_PAGE_BYTES })
   const answer = await answerItems(request, state, format, page, counted)
-  return { ...answer, cursor: page.cursor && `${page.cursor.version}-${page.cursor.shown}` }
+  return {
+    ...answer,
+    isComplete: page.isComplete,
+    cursor: page.cursor && `${page.cursor.version}-${page.cursor.shown}`,
+  }
 }
 
 /**

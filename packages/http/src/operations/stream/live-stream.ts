@@ -217,18 +217,18 @@ class LiveStream {
   }
 
   /**
-   * The end of a stream whose next version is pruned, or reads outside of the slice that the store keeps. Otherwise the
-   * stream reads on: another version was pruned.
+   * The end of a stream whose next version is pruned, or that needs something that the store does not keep of a version
+   * in its window. Otherwise the stream reads on: another version was pruned.
    */
-  #pruned(outside: LedgerStateError): string | undefined {
-    let why = outside
+  #pruned(error: LedgerStateError<'version_pruned'>): string | undefined {
+    let why: LedgerStateError = error
     try {
-      const { ledger, source } = this.#host.ledger.at()
+      const { ledger } = this.#host.ledger.at()
       moveToLedger(this.#position, ledger)
-      if (source.sliced === undefined) return undefined
-    } catch (error) {
-      if (!isLedgerStateError(error, 'version_pruned')) return undefined
-      why = error
+      if ((error.fields.version ?? 0n) < ledger.oldestVersion) return undefined
+    } catch (newer) {
+      if (!isLedgerStateError(newer, 'version_pruned')) return undefined
+      why = newer
     }
     return this.#end(`event: pruned\n${this.#id()}\ndata: ${errorToJson(why)}\n\n`)
   }

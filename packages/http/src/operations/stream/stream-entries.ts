@@ -129,6 +129,7 @@ export class EventEntries implements StreamEntries {
       version,
       pieces: entryPieces(state, version, 'events', one!.toJson(), jsonOf(others)),
     })
+    state.transactions.expectSince(first)
     for (let start: { readonly version: bigint; readonly shown: number } | undefined; ; ) {
       const page = eventsOfType(state, this.#type, { from: first, order: 'asc', limit: PAGE_OF_EVENTS, start })
       for (const event of page) {
