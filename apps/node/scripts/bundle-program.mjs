@@ -63,7 +63,7 @@ await build({
   sourcemap: true,
   platform: 'node',
   format: 'esm',
-  target: 'node22.13',
+  target: 'node22.15',
   conditions: ['@ledger-state/source'],
   plugins: [IMPORT_FROM_MODULES, PACKAGES_OF_OTHERS],
   logLevel: 'warning',

@@ -15,7 +15,7 @@ describe('the program', () => {
       expect([status, stdout, stderr]).toEqual([
         2,
         '',
-        `ledger-state: this program needs Node.js 22.13 or newer; ${SYSTEM_NODE} is ${found!.slice(1)}\n`,
+        `ledger-state: this program needs Node.js 22.15 or newer; ${SYSTEM_NODE} is ${found!.slice(1)}\n`,
       ])
     },
   )

@@ -20,7 +20,7 @@ if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) {
   process.exitCode = EXIT_USAGE
 }
 
-/** Numbers of a version such as `>=22.13` or `22.13.0`. */
+/** Numbers of a version such as `>=22.15` or `22.15.0`. */
 function numbersOf(version: string): [major: number, minor: number] {
   const [first, second] = version.match(/\d+/g)!
   return [Number(first), Number(second)]

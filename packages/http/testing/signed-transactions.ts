@@ -109,7 +109,7 @@ async function commitChain(
       }
       return { version, block, writes: own }
     })
-    const grouped = (await group?.toWrites())?.writes
+    const grouped = group?.toWrites().writes
     for (const { version, writes } of versions) writes.push(...(grouped?.get(version) ?? []))
     await engine.commit(
       versions.map(({ block, ...rest }) => (block ? { ...rest, block } : rest)),

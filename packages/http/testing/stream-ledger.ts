@@ -361,7 +361,7 @@ export class StreamLedger {
       made.push(one)
       parent = one
     }
-    const grouped = (await group?.toWrites())?.writes
+    const grouped = group?.toWrites().writes
     for (const { version, writes } of records) writes.push(...(grouped?.get(version) ?? []))
     this.#branches.at(-1)!.push(...made)
     await this.#engine.commit(records, { chainId: CHAIN_ID })

@@ -1,6 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { promisify } from 'node:util'
-import { deflateRaw } from 'node:zlib'
+import zlib from 'node:zlib'
 import { ByteWriter, type Write } from '@ledger-state/core'
 import { MAX_VALUE_LENGTH } from '@ledger-state/engine'
 import { writeOutline } from './info-outline.js'
@@ -9,22 +8,18 @@ import {
   COLUMNS,
   FORMS,
   FULL_BLOCK_BYTES,
-  MAX_INFLATED,
+  MAX_DECOMPRESSED,
   type OwnFacts,
   type TransactionBlock,
 } from './transaction-block.js'
-import { TRANSACTION_DICTIONARY } from './transaction-dictionary.js'
 import { writeVarint } from './varint.js'
 import { type WholeTransaction, writeWithoutValues } from './whole-transaction.js'
 
-/** Level 6 saves 2 % of the bytes and takes 15 % longer: see docs/sizing.md, "Transactions". */
-const DEFLATE_LEVEL = 1
+/** Level 3 saves 1 % of the bytes and takes 60 % longer: see docs/sizing.md, "Transactions". */
+const PARAMETERS = { [zlib.constants.ZSTD_c_compressionLevel]: 1 }
 
 /** Bytes of a piece of the result: a usual block is one piece. */
 const PIECE_BYTES = 65_536
-
-/** Deflates in a thread of the pool, so an ingest continues in the meantime. */
-const deflate = promisify<Uint8Array, object, Buffer>(deflateRaw)
 
 /** Builds a block. */
 export class TransactionBlockWriter {
@@ -60,7 +55,7 @@ export class TransactionBlockWriter {
     return this.#byteLength + transaction.length + events.length + values <= FULL_BLOCK_BYTES
   }
 
-  /** Bytes of its transactions, inflated. */
+  /** Bytes of its transactions before compression. */
   get #byteLength(): number {
     return this.#columns.reduce((sum, { length }) => sum + length, 0)
   }
@@ -94,18 +89,18 @@ export class TransactionBlockWriter {
   }
 
   /** The block; undefined if it is too long for a store. */
-  async toBytes(): Promise<Uint8Array | undefined> {
-    const inflated = Buffer.concat([this.#rows, ...this.#columns].map((part) => part.toBytes()))
-    if (inflated.length > MAX_INFLATED) return undefined
-    const deflated = await deflate(inflated, {
-      dictionary: TRANSACTION_DICTIONARY,
-      level: DEFLATE_LEVEL,
+  toBytes(): Uint8Array | undefined {
+    const parts = Buffer.concat([this.#rows, ...this.#columns].map((part) => part.toBytes()))
+    if (parts.length > MAX_DECOMPRESSED) return undefined
+    const compressed = zlib.zstdCompressSync(parts, {
+      params: PARAMETERS,
+      pledgedSrcSize: parts.length,
       chunkSize: PIECE_BYTES,
     })
     const form = this.#hasValues ? FORMS.withValues : FORMS.withoutValues
     const before = Number(this.firstVersion - this.#group)
     const head = new ByteWriter().u8(form).uleb128(this.#count).uleb128(before).byteString(this.#frontier)
-    const block = head.bytes(this.#leaves.toBytes()).uleb128(inflated.length).bytes(deflated).toBytes()
+    const block = head.bytes(this.#leaves.toBytes()).uleb128(parts.length).bytes(compressed).toBytes()
     return block.length <= MAX_VALUE_LENGTH ? block : undefined
   }
 }

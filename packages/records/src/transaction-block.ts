@@ -1,9 +1,8 @@
 import { ByteReader } from '@ledger-state/core'
 import { MAX_VALUE_LENGTH } from '@ledger-state/engine'
 import { HASH_LENGTH } from '@ledger-state/proof'
-import { inflate } from '#inflate'
+import { decompress } from '#decompress'
 import { RUN_VERSIONS } from './own-keys.js'
-import { TRANSACTION_DICTIONARY } from './transaction-dictionary.js'
 import { readVarint } from './varint.js'
 
 /** The stored part of a transaction. The state and the transactions before it have the rest. */
@@ -39,22 +38,22 @@ export interface TransactionBlock {
 }
 
 // A block:
-//   u8 1 · uleb128 n · uleb128 its first version less the first of its group · frontier with its length ·
-//   n × leaf, 32 bytes · uleb128 bytes that follow, inflated · the following, deflated with `TRANSACTION_DICTIONARY`:
+//   u8 3 · uleb128 n · uleb128 its first version less the first of its group · frontier with its length ·
+//   n × leaf, 32 bytes · uleb128 bytes that follow, decompressed · the following as one zstd frame (RFC 8878):
 //     n × uleb128 index in its block plus 1, or 0 · lengths of the outline, the events, the write set, the transaction ·
 //     offset of the hashes in the info
 //     n × outline · n × events · n × write set · n × transaction
-// With 2 as its first byte, write sets have their values, and each row ends with the uleb128 time of its block.
+// With 4 as its first byte, write sets have their values, and each row ends with the uleb128 time of its block.
 /** First byte of a block, by whether write sets have their values. */
-export const FORMS = { withoutValues: 1, withValues: 2 } as const
+export const FORMS = { withoutValues: 3, withValues: 4 } as const
 const FRONTIER_COUNT_LENGTH = 8
 
-/** Inflated bytes from which a block takes no further transaction. */
+/** Decompressed bytes from which a block takes no further transaction. */
 export const FULL_BLOCK_BYTES = 65_536
-/** Most inflated bytes of a block. A longer transaction is not kept. */
-export const MAX_INFLATED = 4 * MAX_VALUE_LENGTH
-/** Deflate packs at most 1,032 bytes in one. */
-const MOST_DEFLATED = 1_032
+/** Most decompressed bytes of a block. A longer transaction is not kept. */
+export const MAX_DECOMPRESSED = 4 * MAX_VALUE_LENGTH
+/** zstd packs at most 128 KiB, of equal bytes, in four. */
+const MOST_COMPRESSED = 32_768
 
 /** The parts of a transaction, in their order in a block. */
 export const COLUMNS = ['outline', 'events', 'writeSet', 'transaction'] as const
@@ -73,7 +72,7 @@ export function decodeTransactionBlock(bytes: Uint8Array): TransactionBlock {
   const { count, firstVersion, group, frontier, hasValues } = readHead(reader)
   const leaves = Array.from({ length: count }, () => reader.readBytes(HASH_LENGTH))
   const length = reader.readUleb128()
-  const inner = new ByteReader(inflateRest(reader, length))
+  const inner = new ByteReader(decompressRest(reader, length))
   const rows = leaves.map((leaf) => {
     const index = inner.readUleb128()
     const lengths = COLUMNS.map(() => inner.readUleb128())
@@ -116,10 +115,10 @@ function readHead(reader: ByteReader) {
   return { count, frontier, hasValues, firstVersion, group: firstVersion - before }
 }
 
-function inflateRest(reader: ByteReader, length: number): Uint8Array {
-  const deflated = reader.readBytes(reader.remaining)
-  const isPossible = length <= MAX_INFLATED && length <= MOST_DEFLATED * deflated.length
-  const inflated = isPossible ? inflate(deflated, TRANSACTION_DICTIONARY, length) : undefined
-  if (inflated?.length !== length) throw reader.fault('a block of transactions that cannot be inflated', 0)
-  return inflated
+function decompressRest(reader: ByteReader, length: number): Uint8Array {
+  const compressed = reader.readBytes(reader.remaining)
+  const isPossible = length <= MAX_DECOMPRESSED && length <= MOST_COMPRESSED * compressed.length
+  const decompressed = isPossible ? decompress(compressed, length) : undefined
+  if (decompressed?.length !== length) throw reader.fault('a block of transactions that cannot be decompressed', 0)
+  return decompressed
 }

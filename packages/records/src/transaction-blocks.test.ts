@@ -1,15 +1,15 @@
 import { Buffer } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
-import { deflateRawSync } from 'node:zlib'
+import zlib from 'node:zlib'
 import { ByteReader, ByteWriter } from '@ledger-state/core'
 import { LedgerHasher } from '@ledger-state/proof'
 import { computeEventRoot } from '@ledger-state/proof/transactions'
 import { parseStructTag, resourceKey, tableItemKey } from '@ledger-state/type-tag'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { decompress as decompressOnNode } from './decompress/node-decompress.js'
+import { decompress as decompressPortably } from './decompress/portable-decompress.js'
 import { decodeGroupedVersions, encodeGroupedVersions } from './grouped-versions.js'
-import { inflate as nodeInflate } from './inflate/node-inflate.js'
-import { inflate as portableInflate } from './inflate/portable-inflate.js'
 import { outlineToInfo } from './info-outline.js'
 import {
   affectedAccountKey,
@@ -19,7 +19,6 @@ import {
   transactionBlockKey,
 } from './own-keys.js'
 import { decodeTransactionBlock, placeOfBlock } from './transaction-block.js'
-import { TRANSACTION_DICTIONARY } from './transaction-dictionary.js'
 import { noTransactionWrite, TransactionGroup } from './transaction-group.js'
 import { type WholeTransaction, withValues } from './whole-transaction.js'
 
@@ -81,7 +80,7 @@ describe('a block of transactions', () => {
           const whole = wholeOf(version, one)
           expect(isWholeTransactionKey(group.add(version, whole, [])[0])).toBe(true)
         }
-        const { writes, tooLong } = await group.toWrites()
+        const { writes, tooLong } = group.toWrites()
         expect(tooLong).toEqual([])
         expect([...writes.keys()]).toEqual([first])
         const [[key, value]] = writes.get(first) as [[Uint8Array, Uint8Array]]
@@ -112,7 +111,7 @@ describe('a block of transactions', () => {
     const parts = fc.sample(wholes, { numRuns: 3, seed: 5 })
     const group = new TransactionGroup(0n)
     for (const [at, one] of parts.entries()) group.add(BigInt(at), wholeOf(BigInt(at), one), [])
-    const [[, value]] = (await group.toWrites()).writes.get(0n) as [[Uint8Array, Uint8Array]]
+    const [[, value]] = group.toWrites().writes.get(0n) as [[Uint8Array, Uint8Array]]
     fc.assert(
       fc.property(fc.nat(value.length - 1), fc.integer({ min: 1, max: 255 }), fc.boolean(), (at, change, isCut) => {
         const damaged = isCut ? value.subarray(0, at) : Uint8Array.from(value)
@@ -124,8 +123,8 @@ describe('a block of transactions', () => {
         }
       }),
     )
-    // A small value that claims to be long once it is inflated.
-    const claim = new ByteWriter().u8(1).uleb128(1).uleb128(0).byteString(new Uint8Array(8)).bytes(new Uint8Array(32))
+    // A small value that claims to be long once it is decompressed.
+    const claim = new ByteWriter().u8(3).uleb128(1).uleb128(0).byteString(new Uint8Array(8)).bytes(new Uint8Array(32))
     const bomb = claim.uleb128(60_000_000).bytes(new Uint8Array(100)).toBytes()
     expect(() => decodeTransactionBlock(bomb)).toThrow(expect.objectContaining({ code: 'invalid_bcs' }))
   })
@@ -138,7 +137,7 @@ describe('a block of transactions', () => {
       const long = { ...parts!, transaction: randomBytes(17 << 20) }
       group.add(5n, wholeOf(5n, long), [[key, parts!.value]])
       group.add(6n, wholeOf(6n, parts!), [[key, parts!.value]])
-      const { writes, tooLong } = await group.toWrites()
+      const { writes, tooLong } = group.toWrites()
       expect(tooLong).toEqual([5n])
       expect(writes.get(5n)![0]).toEqual(noTransactionWrite(5n, place))
       expect(writes.get(6n)![0]![1]!.length).toBeGreaterThan(0)
@@ -155,7 +154,7 @@ describe('a block of transactions', () => {
       const full = { ...parts!, transaction: new Uint8Array(65_536) }
       for (const version of [125n, 126n, 127n, 128n, 129n, 131n])
         group.add(version, wholeOf(version, version === 127n ? full : parts!), [])
-      const { writes } = await group.toWrites()
+      const { writes } = group.toWrites()
       const begun = [...writes.values()].map((made) => placeOfBlock(made[0]![1]!)!)
       expect(begun.map(({ firstVersion }) => firstVersion)).toEqual([125n, 127n, 128n, 131n])
       for (const { firstVersion, group } of begun) expect(group).toBe(place === 'own' ? firstVersion : 125n)
@@ -164,22 +163,37 @@ describe('a block of transactions', () => {
 })
 
 describe.each([
-  ['Node', nodeInflate],
-  ['any runtime', portableInflate],
-])('inflating on %s', (_, inflate) => {
-  it('gives back everything deflated with the dictionary, and uses no more memory than requested', () => {
-    const bytes = fc.array(fc.constantFrom(...Array.from(TRANSACTION_DICTIONARY.subarray(0, 300)), 255), {
-      maxLength: 3_000,
-    })
+  ['Node', decompressOnNode],
+  ['any runtime', decompressPortably],
+])('decompression on %s', (_, decompress) => {
+  const LEVEL = zlib.constants.ZSTD_c_compressionLevel
+
+  it('gives back everything, and no more than requested', () => {
+    const words = fc.array(fc.constantFrom('0x1::coin', '::deposit', 'a', '\u0000'.repeat(40)), { maxLength: 3_000 })
     fc.assert(
-      fc.property(bytes, fc.integer({ min: 0, max: 9 }), (list, level) => {
-        const plain = Uint8Array.from([...TRANSACTION_DICTIONARY.subarray(40, 140), ...list])
-        const deflated = deflateRawSync(plain, { dictionary: TRANSACTION_DICTIONARY, level })
-        expect(hex(inflate(deflated, TRANSACTION_DICTIONARY, plain.length)!)).toBe(hex(plain))
-        const short = inflate(deflated, TRANSACTION_DICTIONARY, plain.length - 50)
-        expect(short === undefined || short.length === plain.length - 50).toBe(true)
-        expect(inflate(deflated.subarray(0, 3), TRANSACTION_DICTIONARY, plain.length)?.length).not.toBe(plain.length)
+      fc.property(words, fc.uint8Array({ maxLength: 300 }), fc.integer({ min: -5, max: 19 }), (list, rest, level) => {
+        const plain = Buffer.concat([Buffer.alloc(60, 1), Buffer.from(list.join('')), rest])
+        for (const pledgedSrcSize of [plain.length, undefined]) {
+          const compressed = zlib.zstdCompressSync(plain, { params: { [LEVEL]: level }, pledgedSrcSize })
+          expect(hex(decompress(compressed, plain.length)!)).toBe(hex(plain))
+          const short = decompress(compressed, plain.length - 50)
+          expect(short === undefined || short.length === plain.length - 50).toBe(true)
+          expect(decompress(compressed.subarray(0, 3), plain.length)?.length).not.toBe(plain.length)
+        }
       }),
+    )
+  })
+
+  it('of damaged bytes ends, and gives no more than requested', () => {
+    const plain = Buffer.from('0x1::coin::deposit'.repeat(500))
+    const compressed = zlib.zstdCompressSync(plain, { pledgedSrcSize: plain.length })
+    fc.assert(
+      fc.property(fc.nat(compressed.length - 1), fc.integer({ min: 1, max: 255 }), (at, change) => {
+        const damaged = Uint8Array.from(compressed)
+        damaged[at] = damaged[at]! ^ change
+        expect(decompress(damaged, plain.length)?.length ?? 0).toBeLessThanOrEqual(plain.length)
+      }),
+      { numRuns: 500 },
     )
   })
 })
@@ -200,7 +214,12 @@ describe('the indexes of a group', () => {
     group.add(10n, wholeOf(10n, { ...parts!, transaction: sent(4n) }), writes)
     group.add(11n, wholeOf(11n, parts!), writes.slice(2))
     group.add(12n, wholeOf(12n, { ...parts!, transaction: sent(5n) }), [])
-    const made = new Map((await group.toWrites()).writes.get(10n)!.map(([key, value]) => [hex(key), value!]))
+    const made = new Map(
+      group
+        .toWrites()
+        .writes.get(10n)!
+        .map(([key, value]) => [hex(key), value!]),
+    )
     const found = (key: Uint8Array, hasNumbers: boolean) =>
       decodeGroupedVersions(made.get(hex(key))!, hasNumbers).versions
     expect(found(sequenceNumberKey(sender), true)).toEqual([

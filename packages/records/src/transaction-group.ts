@@ -52,7 +52,8 @@ interface EndedBlock {
   readonly firstVersion: bigint
   /** Version after its last transaction. */
   readonly end: bigint
-  readonly bytes: Promise<Uint8Array | undefined>
+  /** Undefined if it is too long for a store. */
+  readonly bytes: Uint8Array | undefined
   /** Keys of its own, if the group does not have them. */
   readonly keys: IndexKeys
 }
@@ -105,21 +106,17 @@ export class TransactionGroup {
   #endBlock(): void {
     const block = this.#block
     if (!block) return
-    const bytes = block.toBytes()
-    // `toWrites` reports a failure; it may come later.
-    bytes.catch(() => {})
     const { firstVersion, end } = block
-    this.#ended.push({ firstVersion, end, bytes, keys: this.#keys })
+    this.#ended.push({ firstVersion, end, bytes: block.toBytes(), keys: this.#keys })
     if (this.#place === 'own') this.#keys = new IndexKeys()
   }
 
   /** Ends the group. */
-  async toWrites(): Promise<GroupWrites> {
+  toWrites(): GroupWrites {
     this.#endBlock()
     const writes = new Map<bigint, Write[]>()
     const tooLong: bigint[] = []
-    for (const { firstVersion, end, bytes, keys } of this.#ended) {
-      const block = await bytes
+    for (const { firstVersion, end, bytes: block, keys } of this.#ended) {
       writes.set(firstVersion, [block ? [blockKeyAt(this.#place, firstVersion), block] : this.#without(firstVersion)])
       if (!block) for (let version = firstVersion; version < end; version++) tooLong.push(version)
       else if (this.#place === 'own') writes.get(firstVersion)!.push(...this.#rowsOf(keys, firstVersion))

@@ -354,7 +354,7 @@ class Ingest {
     taken: readonly VersionWrites[],
     { state, mark }: HeldStore,
   ): Promise<readonly VersionWrites[]> {
-    const grouped = (await this.#transactions?.withGroups(taken)) ?? taken
+    const grouped = this.#transactions?.withGroups(taken) ?? taken
     const leftOut = this.#filter?.leftOut?.take()
     const counted = leftOut ? withLastWrites(grouped, [leftOut]) : grouped
     // Another store has the same writes, and does not know the pending ones.

@@ -192,11 +192,11 @@ export class TransactionKeeper {
    * Adds to versions that are committed together the writes of their whole transactions. Each version must have been
    * passed to `writesOf` since the last call.
    */
-  async withGroups(versions: readonly VersionWrites[]): Promise<readonly VersionWrites[]> {
+  withGroups(versions: readonly VersionWrites[]): readonly VersionWrites[] {
     const group = this.#group
     if (!group) return versions
     this.#group = undefined
-    const { writes, tooLong } = await group.toWrites()
+    const { writes, tooLong } = group.toWrites()
     for (const version of tooLong)
       this.#options.onNotice(`the transaction of version ${version} is too long to be kept`)
     return versions.map((one) => {
