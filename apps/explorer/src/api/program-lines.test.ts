@@ -1,3 +1,5 @@
+import { runInThisContext } from 'node:vm'
+import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { toCommandLine, toCurl, toSdkLine, toStandardAddress } from './program-lines.ts'
 
@@ -75,4 +77,40 @@ it('the page gives programs nothing for a body that is not JSON, and no other ad
   ])
   expect(toStandardAddress('zzz')).toBe('zzz')
   expect(toSdkLine({ path: '/accounts/zzz' })).toBe("await aptos.getAccountInfo({ accountAddress: 'zzz' })")
+})
+
+it('the page writes commands and calls with nothing from the address of the page that a shell or a program would run', () => {
+  const [time, line] = ['2025-01-01T00:00:00Z; touch /tmp/x', "a'\nprocess.exit()//"]
+  expect(toCommandLine({ path: '/accounts/0xa', at: time })).toBe(
+    `ledger-state get account 0xa --at '${time}' --data-dir DIR`,
+  )
+  expect(toCommandLine({ path: '/accounts/0xa/balance/0xa/history?limit=5;x' })).toContain(` --limit '5;x' `)
+  for (const subject of ['by_height', 'by_version']) {
+    expect(toSdkLine({ path: `/blocks/${subject}/${encodeURIComponent('1 }); process.exit(')}` })).toBeUndefined()
+  }
+  expect(toSdkLine({ path: `/accounts/${encodeURIComponent(line)}` })).toBe(
+    String.raw`await aptos.getAccountInfo({ accountAddress: 'a\'\nprocess.exit()//' })`,
+  )
+})
+
+it('the literals that the page writes are the given texts', () => {
+  const type = fc.string({ unit: 'binary-ascii' }).filter((text) => text !== '')
+  fc.assert(
+    fc.property(type, (text) => {
+      const line = toSdkLine({ path: `/accounts/0xa/resource/${encodeURIComponent(text)}` })
+      const [, literal] = /resourceType: (.*) }\)$/.exec(line!)!
+      expect(runInThisContext(literal!)).toBe(text)
+    }),
+  )
+})
+
+it('the page keeps each digit of long numbers, and puts words with a hyphen behind the options', () => {
+  const body = '{"function":"0x1::a::b","type_arguments":[],"arguments":[-5,[18446744073709551615]]}'
+  const request = { path: '/view', at: '15', body }
+  expect(toSdkLine(request)).toContain('"functionArguments":[-5,["18446744073709551615"]]')
+  expect(toCommandLine(request)).toBe(
+    `ledger-state view --version 15 --data-dir DIR -- 0x1::a::b -5 '["18446744073709551615"]'`,
+  )
+  const item = { path: '/tables/0x7/item', body: '{"key_type":"u128","value_type":"u8","key":9007199254740993}' }
+  expect(toCommandLine(item)).toContain(`--key '"9007199254740993"'`)
 })

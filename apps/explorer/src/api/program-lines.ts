@@ -1,5 +1,6 @@
 import { addressToLongHex, addressToShortHex, parseAddress } from '@ledger-state/core'
 import { type ApiRequest, requestPath } from './client.ts'
+import { parseExactly } from './exact-json.ts'
 
 /** A request as a command for a shell. */
 export function toCurl(origin: string, request: ApiRequest): string {
@@ -7,6 +8,8 @@ export function toCurl(origin: string, request: ApiRequest): string {
   const { body } = request
   return body === undefined ? `curl ${url}` : `curl ${url} -H 'content-type: application/json' -d ${quoted(body)}`
 }
+
+const WHOLE = /^\d+$/
 
 interface ItemBody {
   readonly key_type: string
@@ -50,11 +53,10 @@ export function toStandardAddress(text: string): string {
 /** The ts-sdk call that sends a request; undefined if there is none. The SDK reads at versions, and no histories. */
 export function toSdkLine(request: ApiRequest): string | undefined {
   const { path, at, body, view } = partsOf(request)
-  if (at !== undefined && !/^\d+$/.test(at)) return undefined
+  if (at !== undefined && !WHOLE.test(at)) return undefined
   const options = at === undefined ? '' : `, options: { ledgerVersion: ${at}n }`
   const call = (name: string, members: string, more = options) => `await aptos.${name}({ ${members}${more} })`
   const [kind, subject = '', part, name, more] = path
-  const text = (value: string) => `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
   if (kind === undefined) return 'await aptos.getLedgerInfo()'
   if (view) {
     const payload = { function: view.function, typeArguments: view.type_arguments, functionArguments: view.arguments }
@@ -63,7 +65,7 @@ export function toSdkLine(request: ApiRequest): string | undefined {
   if (more !== undefined) return undefined
   if (kind === 'tables' && part === 'item' && name === undefined && body)
     return call('getTableItem', `handle: ${text(toStandardAddress(subject))}, data: ${JSON.stringify(body)}`)
-  if (kind === 'blocks' && part !== undefined)
+  if (kind === 'blocks' && part !== undefined && WHOLE.test(part))
     return subject === 'by_height'
       ? call('getBlockByHeight', `blockHeight: ${part}`, '')
       : call('getBlockByVersion', `ledgerVersion: ${part}`, '')
@@ -83,30 +85,51 @@ export function toSdkLine(request: ApiRequest): string | undefined {
 /** The command that reads the same from the folder of a store; undefined if there is none. */
 export function toCommandLine(request: ApiRequest): string | undefined {
   const { path, at, body, query, view } = partsOf(request)
-  const state = at === undefined ? '' : /^\d+$/.test(at) ? ` --version ${at}` : ` --at ${at}`
-  const line = (text: string) => `ledger-state ${text}${state} --data-dir DIR`
+  const state: Options = at === undefined ? [] : WHOLE.test(at) ? [['version', at]] : [['at', at]]
+  const line = (command: string, words: readonly string[], options: Options = []) =>
+    commandLine(command, words, [...options, ...state, ['data-dir', 'DIR']])
   const [kind, subject = '', part, name, more] = path
-  const limit = query.has('limit') ? ` --limit ${query.get('limit')}` : ''
+  const limit = query.get('limit')
+  const limited: Options = limit === null ? [] : [['limit', limit]]
   if (kind === 'tables' && part === 'item' && more === undefined && body) {
-    const types = `--key-type ${quoted(body.key_type)} --value-type ${quoted(body.value_type)}`
-    const key = `${types} --key ${quoted(JSON.stringify(body.key))}`
-    return line(`${name === 'history' ? 'history' : 'get'} table-item ${quoted(subject)} ${key}${limit}`)
+    const { key_type: keyType, value_type: valueType, key } = body
+    const item: Options = [
+      ['key-type', keyType],
+      ['value-type', valueType],
+      ['key', JSON.stringify(key)],
+    ]
+    return line(`${name === 'history' ? 'history' : 'get'} table-item`, [subject], [...item, ...limited])
   }
   if (kind === undefined) return 'ledger-state info --data-dir DIR'
   if (view) {
-    const types = view.type_arguments.map((type) => ` --type-arg ${quoted(type)}`)
-    const values = view.arguments.map(
-      (value) => ` ${quoted(typeof value === 'string' ? value : JSON.stringify(value))}`,
+    const values = view.arguments.map((value) => (typeof value === 'string' ? value : JSON.stringify(value)))
+    return line(
+      'view',
+      [view.function, ...values],
+      view.type_arguments.map((type) => ['type-arg', type]),
     )
-    return line(`view ${quoted(view.function)}${values.join('')}${types.join('')}`)
   }
   if (kind !== 'accounts') return undefined
-  if (part === undefined) return line(`get account ${quoted(subject)}`)
+  if (part === undefined) return line('get account', [subject])
   if (name === undefined) return undefined
   if (['balance', 'resource'].includes(part) && more === 'history')
-    return line(`history ${part} ${quoted(subject)} ${quoted(name)}${limit}`)
+    return line(`history ${part}`, [subject, name], limited)
   if (more !== undefined || !['balance', 'resource', 'module'].includes(part)) return undefined
-  return line(`get ${part} ${quoted(subject)} ${quoted(name)}`)
+  return line(`get ${part}`, [subject, name])
+}
+
+type Options = readonly (readonly [name: string, value: string])[]
+
+/** A command with its words and options. A word that begins like an option has to follow all of them. */
+function commandLine(command: string, words: readonly string[], options: Options): string {
+  const wordTexts = words.map(quoted)
+  const optionTexts = options.map(([name, value]) => `--${name} ${quoted(value)}`)
+  const isLast = words.some((word) => word.startsWith('-'))
+  return [
+    'ledger-state',
+    command,
+    ...(isLast ? [...optionTexts, '--', ...wordTexts] : [...wordTexts, ...optionTexts]),
+  ].join(' ')
 }
 
 function partsOf({ path, at, body }: ApiRequest): Parts {
@@ -116,8 +139,8 @@ function partsOf({ path, at, body }: ApiRequest): Parts {
     path: before.split('/').slice(1).map(decodeURIComponent),
     query: new URLSearchParams(query),
     at,
-    body: body === undefined || isView ? undefined : orUndefined(() => JSON.parse(body) as ItemBody),
-    view: body !== undefined && isView ? orUndefined(() => JSON.parse(body) as ViewBody) : undefined,
+    body: body === undefined || isView ? undefined : orUndefined(() => parseExactly(body) as ItemBody),
+    view: body !== undefined && isView ? orUndefined(() => parseExactly(body) as ViewBody) : undefined,
   }
 }
 
@@ -128,6 +151,11 @@ function orUndefined<T>(parse: () => T): T | undefined {
   } catch {
     return undefined
   }
+}
+
+/** A text as a literal of JavaScript, on one line. */
+function text(value: string): string {
+  return `'${JSON.stringify(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
 }
 
 /** Quotes a text as one word of a shell. */

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { ApiRequest, Result } from '../api/client.ts'
+import { parseExactly } from '../api/exact-json.ts'
 import type { ViewCall } from '../state/route.ts'
 import { LazyProof } from './lazy-proof.tsx'
 import { ProvenElsewhere, useProofPlace } from './proof-place.tsx'
@@ -33,6 +34,9 @@ export function ProvenCall({ name, call, request, answer }: ProvenCallProps) {
     )
   }
   const { typeArguments, arguments: values } = call
-  const question = { kind: 'view', call: { function: name, typeArguments, arguments: JSON.parse(values) } } as const
+  const question = {
+    kind: 'view',
+    call: { function: name, typeArguments, arguments: parseExactly(values) as readonly unknown[] },
+  } as const
   return <LazyProof {...{ question, request, shown: JSON.stringify(answer.value), place }} />
 }

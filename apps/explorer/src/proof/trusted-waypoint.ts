@@ -14,7 +14,7 @@ const STORED_AS = 'trusted-waypoints'
 const chosen = signal<Readonly<Record<string, string>>>(parseChosen(readStored(STORED_AS)))
 
 export function isWaypoint(text: string): boolean {
-  return /^\d{1,20}:[0-9a-f]{64}$/.test(text)
+  return /^(?:0|[1-9]\d{0,19}):[0-9a-f]{64}$/.test(text)
 }
 
 /** Reads the stored waypoints, and leaves out anything else. */

@@ -1,3 +1,4 @@
+import { parseExactly } from '../api/exact-json.ts'
 import { FailureNotice } from '../components/failure-notice.tsx'
 import { ForPrograms } from '../components/for-programs.tsx'
 import { Link } from '../components/link.tsx'
@@ -62,7 +63,7 @@ export function itemRequest(handle: string, keyType: string, valueType: string, 
 /** Parses a key. The node refuses a key that is not JSON, so nothing is shown for it. */
 function parseKey(json: string): unknown {
   try {
-    return JSON.parse(json)
+    return parseExactly(json)
   } catch {
     return undefined
   }
