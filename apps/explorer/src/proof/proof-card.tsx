@@ -4,11 +4,11 @@ import type { ApiRequest } from '../api/client.ts'
 import { networkName } from '../api/network-name.ts'
 import { formatMicroseconds, groupDigits } from '../state/amount.ts'
 import type { ProofPlace } from './proof-place.tsx'
-import type { Believed, ProvableQuestion, Reached } from './proof-task.ts'
+import type { Believed, ProofResult, ProvableQuestion, Reached } from './proof-task.ts'
 import type { ProofsOfList } from './proofs-of-list.ts'
 import { isSameJson } from './shown.ts'
 import { chooseWaypoint, isWaypoint, type TrustedWaypoint, trustedWaypoint } from './trusted-waypoint.ts'
-import { type ProofOutcome, type ProofRequest, useProof } from './use-proof.ts'
+import { type ProofRequest, useProof } from './use-proof.ts'
 
 interface ProvenValue {
   readonly question: ProvableQuestion
@@ -128,7 +128,7 @@ function Signed({ believed: { json, computedFrom, epoch, count, timestampUsec } 
   )
 }
 
-function NotBelieved({ outcome }: { readonly outcome: ProofOutcome }) {
+function NotBelieved({ outcome }: { readonly outcome: ProofResult }) {
   if ('unavailable' in outcome) {
     return (
       <p role="status">

@@ -36,7 +36,11 @@ export interface Believed {
   readonly timestampUsec: string
 }
 
-export type ProofResult = { readonly believed: Believed } | { readonly refused: string }
+/** Result of a proof. `unavailable` if the node gave no proof, or only parts of it. */
+export type ProofResult =
+  | { readonly believed: Believed }
+  | { readonly refused: string }
+  | { readonly unavailable: string }
 
 /** Progress: the epoch with verified validators, and the epoch of the signers. */
 export interface Reached {

@@ -1,4 +1,4 @@
-import type { ProofOutcome } from './use-proof.ts'
+import type { ProofResult } from './proof-task.ts'
 
 /** Number of entries that are verified without being asked for. Each takes at least one request and 50 ms. */
 const MOST_UNASKED = 20
@@ -6,7 +6,7 @@ const MOST_UNASKED = 20
 /** State of the proofs of one list, while it is shown. */
 export class ProofsOfList {
   readonly #asked = new Set<string>()
-  readonly #outcomes = new Map<string, ProofOutcome>()
+  readonly #outcomes = new Map<string, ProofResult>()
 
   /**
    * Whether an entry that came into sight is verified now. Entries beyond the first ones wait until the visitor asks.
@@ -20,11 +20,11 @@ export class ProofsOfList {
     this.#asked.add(name)
   }
 
-  outcomeOf(name: string): ProofOutcome | undefined {
+  outcomeOf(name: string): ProofResult | undefined {
     return this.#outcomes.get(name)
   }
 
-  keep(name: string, outcome: ProofOutcome): void {
+  keep(name: string, outcome: ProofResult): void {
     this.#outcomes.set(name, outcome)
   }
 }

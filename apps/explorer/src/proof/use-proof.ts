@@ -4,26 +4,23 @@ import { followedFrom, keepFollowed } from './followed-waypoint.ts'
 import type { ProofMessage, ProofResult, ProofTask, Reached } from './proof-task.ts'
 import { ProofTurns } from './proof-turns.ts'
 
-/** Result of a proof. The node may have none for a waypoint that it does not know. */
-export type ProofOutcome = ProofResult | { readonly unavailable: string }
-
 /** A read with an answer to be proven. The path of the read has no waypoint in it. */
 export type ProofRequest = Omit<ProofTask, 'answer' | 'url'> & { readonly request: ApiRequest }
 
 /** State of a proof: its result, or how far the epochs are followed. */
 export interface ProofState {
-  readonly outcome?: ProofOutcome
+  readonly outcome?: ProofResult
   readonly reached?: Reached
 }
 
-const NOT_LOADED: ProofOutcome = { unavailable: 'the part of the page that verifies could not be loaded' }
+const NOT_LOADED: ProofResult = { unavailable: 'the part of the page that verifies could not be loaded' }
 const TURNS = new ProofTurns()
 
 /**
  * Asks for a value with its proof, and verifies it here, one proof after the other.
  * @param known earlier result of the same proof
  */
-export function useProof(asked: ProofRequest, known?: ProofOutcome): ProofState {
+export function useProof(asked: ProofRequest, known?: ProofResult): ProofState {
   const [state, setState] = useState<ProofState & { readonly of: string }>({ of: '' })
   const name = JSON.stringify(asked, (_, value) => (value instanceof Uint8Array ? [...value] : value))
   useEffect(() => {
@@ -46,7 +43,7 @@ async function verify(
   { request, ...rest }: ProofRequest,
   signal: AbortSignal,
   onReached: (reached: Reached) => void,
-): Promise<ProofOutcome> {
+): Promise<ProofResult> {
   const trusted = rest.waypoint
   const waypoint = followedFrom(trusted, rest.version)
   const proven = `${request.path}${request.path.includes('?') ? '&' : '?'}proof=true&proof_from=${waypoint}`
@@ -62,12 +59,12 @@ async function verify(
 /** The worker of the last proof, which remembers modules. */
 let idle: Worker | undefined
 
-function inWorker(task: ProofTask, signal: AbortSignal, onReached: (reached: Reached) => void): Promise<ProofOutcome> {
+function inWorker(task: ProofTask, signal: AbortSignal, onReached: (reached: Reached) => void): Promise<ProofResult> {
   return new Promise((resolve, reject) => {
     const worker = idle ?? new Worker(new URL('./proof-worker.ts', import.meta.url), { type: 'module' })
     idle = undefined
     const heard = new AbortController()
-    const end = (outcome: ProofOutcome, isUsable: boolean): void => {
+    const end = (outcome: ProofResult, isUsable: boolean): void => {
       heard.abort()
       if (isUsable) idle = worker
       else worker.terminate()
