@@ -4,6 +4,7 @@ import { faultOfField } from './graphql-fault.js'
 import { MOST_ROWS_READ } from './limits.js'
 import type { AskedField, AskedRows, Selected } from './read-document.js'
 import { RowSorter } from './row-order.js'
+import { RowValues } from './row-values.js'
 import type { Column, Source, Value } from './table.js'
 
 /** Where an answer is written, and the turns in which it is made. */
@@ -20,11 +21,13 @@ export interface AnswerPlace {
 export class FieldAnswerer {
   readonly #source: Source
   readonly #place: AnswerPlace
+  readonly #values: RowValues
   #rowsLeft = MOST_ROWS_READ
 
   constructor(source: Source, place: AnswerPlace) {
     this.#source = source
     this.#place = place
+    this.#values = new RowValues(source)
   }
 
   /** @throws `GraphqlFault`, `overloaded`, `client_left`, and the errors of the reads */
@@ -65,6 +68,7 @@ export class FieldAnswerer {
         return true
       })
       for (const row of sorter.sorted().slice(offset, offset + limit)) {
+        this.#values.next()
         write(row)
         if (this.#place.isSpent()) await this.#place.nextTurn()
       }
@@ -90,7 +94,8 @@ export class FieldAnswerer {
           `this needs more than ${MOST_ROWS_READ} rows; the lists of holdings over HTTP have pages`,
         )
       }
-      if (row !== undefined && matches(condition, row, this.#source) === true && !visit(row)) return
+      this.#values.next()
+      if (row !== undefined && matches(condition, row, this.#values) === true && !visit(row)) return
       if (this.#place.isSpent()) await this.#place.nextTurn()
     }
   }
@@ -101,9 +106,9 @@ export class FieldAnswerer {
     for (const [at, one] of selected.entries()) {
       out.text(`${at === 0 ? '' : ','}"${one.key}":`)
       if (one.kind === 'type') out.text(JSON.stringify(one.typeName))
-      else if (one.kind === 'column') out.text(valueToJson(one.column, one.column.read(row, this.#source)))
+      else if (one.kind === 'column') out.text(valueToJson(one.column, this.#values.read(one.column, row)))
       else {
-        const related = one.relation.read(row, this.#source)
+        const related = this.#values.read(one.relation, row)
         if (related === undefined) out.text('null')
         else this.#writeRow(field, one.selected, related)
       }

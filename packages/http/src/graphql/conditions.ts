@@ -1,6 +1,7 @@
 import { GraphqlFault } from './graphql-fault.js'
 import { MOST_CONDITIONS } from './limits.js'
-import type { Column, Condition, Operator, Shape, Source, Value } from './table.js'
+import type { RowValues } from './row-values.js'
+import type { Column, Condition, Operator, Shape, Value } from './table.js'
 
 // Filters as an indexer has them: `{owner_address: {_eq: "0x1"}, amount: {_gt: 0}}`. A comparison with an absent value is
 // unknown, as in SQL, and so is its opposite; a row matches only if the whole filter is true.
@@ -52,30 +53,30 @@ export function toCondition(shape: Shape<unknown>, where: Where, path: string): 
 }
 
 /** Whether a row matches a condition; undefined if that is unknown. */
-export function matches(condition: Condition, row: unknown, source: Source): boolean | undefined {
+export function matches(condition: Condition, row: unknown, values: RowValues): boolean | undefined {
   switch (condition.kind) {
     case 'all':
-      return combined(condition.of, false, row, source)
+      return combined(condition.of, false, row, values)
     case 'any':
-      return combined(condition.of, true, row, source)
+      return combined(condition.of, true, row, values)
     case 'not': {
-      const matched = matches(condition.of, row, source)
+      const matched = matches(condition.of, row, values)
       return matched === undefined ? undefined : !matched
     }
     case 'related': {
-      const related = condition.relation.read(row, source)
-      return related !== undefined && matches(condition.of, related, source) === true
+      const related = values.read(condition.relation, row)
+      return related !== undefined && matches(condition.of, related, values) === true
     }
     case 'compare':
-      return isMet(condition.operator, condition.column.read(row, source), condition.values)
+      return isMet(condition.operator, values.read(condition.column, row), condition.values)
   }
 }
 
 /** `any` ends at the first that is true, `all` at the first that is false. */
-function combined(of: readonly Condition[], ends: boolean, row: unknown, source: Source): boolean | undefined {
+function combined(of: readonly Condition[], ends: boolean, row: unknown, values: RowValues): boolean | undefined {
   let isUnknown = false
   for (const one of of) {
-    const matched = matches(one, row, source)
+    const matched = matches(one, row, values)
     if (matched === ends) return ends
     isUnknown ||= matched === undefined
   }

@@ -99,9 +99,9 @@ export function createDocumentReader(schema: GraphQLSchema, tables: readonly Any
       expectAnswered(operation, (name) => byField.has(name))
       const faults = validate(schema, document, RULES, { maxErrors: MOST_FAULTS })
       if (faults.length > 0) throw faultOf(faults[0]!)
-      const coerced = getVariableValues(schema, operation.variableDefinitions ?? [], variables, { maxErrors: 1 })
-      if (!coerced.variableValues) throw faultOf(coerced.errors[0]!)
-      const collector = new FieldCollector(document, coerced.variableValues)
+      const given = getVariableValues(schema, operation.variableDefinitions ?? [], variables, { maxErrors: 1 })
+      if (!given.variableValues) throw faultOf(given.errors[0]!)
+      const collector = new FieldCollector(document, given.variableValues)
       const fields = collector.fieldsOf([operation.selectionSet]).map(({ key, nodes }): AskedField => {
         const [node, ...others] = nodes
         const name = node!.name.value
@@ -132,8 +132,13 @@ type Variables = Parameters<typeof getArgumentValues>[2]
 type Arguments = Readonly<Record<string, unknown>>
 
 function argumentsOf(field: GraphQLField<unknown, unknown>, node: FieldNode, variables: Variables): Arguments {
+  return coerced(() => getArgumentValues(field, node, variables))
+}
+
+/** Coerces values of a document and its variables; their faults are faults of the document. */
+function coerced<T>(coerce: () => T): T {
   try {
-    return getArgumentValues(field, node, variables)
+    return coerce()
   } catch (error) {
     if (error instanceof GraphQLError) throw faultOf(error)
     throw error
@@ -303,8 +308,10 @@ class FieldCollector {
   }
 
   #isIncluded(node: SelectionNode): boolean {
-    const skip = getDirectiveValues(GraphQLSkipDirective, node, this.variables)
-    if (skip?.if === true) return false
-    return getDirectiveValues(GraphQLIncludeDirective, node, this.variables)?.if !== false
+    return coerced(() => {
+      const skip = getDirectiveValues(GraphQLSkipDirective, node, this.variables)
+      if (skip?.if === true) return false
+      return getDirectiveValues(GraphQLIncludeDirective, node, this.variables)?.if !== false
+    })
   }
 }

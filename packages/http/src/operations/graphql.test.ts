@@ -5,7 +5,7 @@ import { withHoldings } from '@ledger-state/ledger/testing/index-holdings'
 import { HoldingsModel, OWNERS, randomHoldings } from '@ledger-state/ledger/testing/random-holdings'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { inject } from 'light-my-request'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import {
   ALICE,
   ALICE_STORE,
@@ -20,6 +20,7 @@ import {
   TOKENS,
 } from '../../testing/asset-ledger.js'
 import { MOST_FIELDS, MOST_LEVELS, MOST_ROWS, MOST_ROWS_READ } from '../graphql/limits.js'
+import { CURRENT_TOKEN_DATAS } from '../graphql/tables/current-token-datas.js'
 import { TABLES } from '../graphql/tables.js'
 import { createRequestListener } from '../server/create-request-listener.js'
 
@@ -301,6 +302,23 @@ describe('POST /v1/graphql', () => {
     expect(Object.keys((await ask(query, { with: true })).data!.mine![0]!)).toContain('is_frozen')
   })
 
+  it('reads each value of a row once, however often the document and its filter name it', async () => {
+    const ask = await askAssets()
+    const spies = [
+      CURRENT_TOKEN_DATAS.relations!.current_collection!,
+      CURRENT_TOKEN_DATAS.columns.token_properties!,
+    ].map((part) => vi.spyOn(part, 'read'))
+    const aliases = Array.from({ length: 90 }, (_, at) => `c${at}: current_collection { uri } p${at}: token_properties`)
+    const filter = Array.from({ length: 12 }, () => '{current_collection: {collection_name: {_is_null: false}}}')
+    const reply = await ask(
+      `{ current_token_datas_v2(where: {token_data_id: {_in: ${JSON.stringify(TOKENS.slice(0, 2))}}, _and: [${filter.join()}]}, limit: 10) { ${aliases.join(' ')} } }`,
+    )
+    const rows = reply.data!.current_token_datas_v2 as unknown as object[]
+    expect(rows.map((row) => Object.keys(row).length)).toEqual([180, 180])
+    expect(spies.map(({ mock }) => mock.calls.length)).toEqual([2, 2])
+    for (const spy of spies) spy.mockRestore()
+  })
+
   it('keeps all digits', async () => {
     const engine = createMemoryEngine()
     await engine.commit([...assetLedger()], { chainId: 4n })
@@ -407,6 +425,14 @@ describe('POST /v1/graphql refuses', () => {
     expect(await faultOf(ask('query q($n: Int) { current_objects(limit: $n) { owner_address } }', { n: 'x' }))).toMatch(
       /"\$n"/,
     )
+    // A variable with a default may be null, where a directive allows no null.
+    for (const directive of ['include', 'skip']) {
+      for (const field of [`chain_id @${directive}(if: $x)`, `... @${directive}(if: $x) { chain_id }`]) {
+        const query = `query q($x: Boolean = true) { ledger_infos { __typename ${field} } }`
+        expect(await faultOf(ask(query, { x: null })), query).toMatch(/Argument "@\w+\(if:\)" has invalid value/)
+        expect((await ask(query, {})).errors, query).toBeUndefined()
+      }
+    }
     const { status } = await ask(undefined as unknown as string)
     expect(status).toBe(400)
   })
