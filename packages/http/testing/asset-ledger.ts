@@ -65,7 +65,7 @@ function coinStore(account: string, amount: bigint): Write {
   return [coinStoreKey(parseAddress(account), parseStructTag(COIN)), value]
 }
 
-function metadataMembers(): Member[] {
+export function metadataMembers(): Member[] {
   return [
     [
       '0x1::fungible_asset::Metadata',
@@ -78,7 +78,7 @@ function metadataMembers(): Member[] {
   ]
 }
 
-function collectionMembers(): Member[] {
+export function collectionMembers(): Member[] {
   return [
     [
       '0x4::collection::Collection',
@@ -100,7 +100,7 @@ function collectionMembers(): Member[] {
   ]
 }
 
-function tokenMembers(at: number): Member[] {
+export function tokenMembers(at: number): Member[] {
   const members: Member[] = [
     [
       '0x4::token::Token',

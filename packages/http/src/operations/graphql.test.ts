@@ -14,10 +14,13 @@ import {
   COIN,
   COLLECTION,
   CREATOR,
+  collectionMembers,
+  metadataMembers,
   objectWrite,
   SECOND_STORE,
   storeMember,
   TOKENS,
+  tokenMembers,
 } from '../../testing/asset-ledger.js'
 import { MOST_FIELDS, MOST_LEVELS, MOST_ROWS, MOST_ROWS_READ } from '../graphql/limits.js'
 import { CURRENT_TOKEN_DATAS } from '../graphql/tables/current-token-datas.js'
@@ -317,6 +320,31 @@ describe('POST /v1/graphql', () => {
     expect(rows.map((row) => Object.keys(row).length)).toEqual([180, 180])
     expect(spies.map(({ mock }) => mock.calls.length)).toEqual([2, 2])
     for (const spy of spies) spy.mockRestore()
+  })
+
+  it('says of tokens that are fungible, and of what a token or a collection does not have, what an indexer says', async () => {
+    const engine = createMemoryEngine()
+    const writes = [
+      objectWrite(COLLECTION, CREATOR, false, collectionMembers().slice(0, 1)),
+      objectWrite(TOKENS[0]!, ALICE, true, [...tokenMembers(0), ...metadataMembers()]),
+      objectWrite(TOKENS[1]!, ALICE, true, tokenMembers(1)),
+    ]
+    const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
+    await engine.commit(withHoldings([{ version: 0n, block, writes }]), { chainId: 4n })
+    const { data } = await asking(createLedger(engine))(
+      `{ current_token_datas_v2(where: {collection_id: {_eq: "${COLLECTION}"}}) {
+        is_fungible_v2 token_properties current_collection { current_supply max_supply total_minted_v2 }
+      } }`,
+    )
+    const uncounted = { current_supply: 0, max_supply: null, total_minted_v2: null }
+    expect(data!.current_token_datas_v2).toEqual([
+      {
+        is_fungible_v2: true,
+        token_properties: { color: 'red', age: String(2n ** 60n) },
+        current_collection: uncounted,
+      },
+      { is_fungible_v2: false, token_properties: null, current_collection: uncounted },
+    ])
   })
 
   it('keeps all digits', async () => {

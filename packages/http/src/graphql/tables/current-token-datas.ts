@@ -2,6 +2,7 @@ import {
   type LedgerState,
   listTokens,
   type OwnedObject,
+  readFungibleMetadata,
   readOwnedObject,
   readToken,
   readTokenProperties,
@@ -30,7 +31,7 @@ export const CURRENT_TOKEN_DATAS: Table<TokenRow> = {
     collection_id: address((row) => row.token.collection),
     decimals: integer(() => 0n),
     description: text((row) => row.token.description),
-    is_fungible_v2: flag(() => false),
+    is_fungible_v2: flag((row) => readFungibleMetadata(row.object.group) !== undefined),
     largest_property_version_v1: unknownTo('numeric'),
     last_transaction_timestamp: timeOfVersion((row) => row.object.version),
     last_transaction_version: bigint((row) => row.object.version),
@@ -38,7 +39,10 @@ export const CURRENT_TOKEN_DATAS: Table<TokenRow> = {
     supply: numeric(() => 0n),
     token_data_id: address((row) => row.object.address),
     token_name: text((row) => row.token.name),
-    token_properties: json((row) => propertiesToJson(readTokenProperties(row.object.group) ?? [])),
+    token_properties: json((row) => {
+      const properties = readTokenProperties(row.object.group)
+      return properties && propertiesToJson(properties)
+    }),
     token_standard: text(() => 'v2'),
     token_uri: text((row) => row.token.uri),
   },
