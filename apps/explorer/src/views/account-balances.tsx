@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { BalanceChange, Holding } from '../api/answers.ts'
-import { type AssetFacts, KNOWN_ASSETS, resourceToAssetFacts, textToAsset } from '../api/asset.ts'
+import { type AssetFacts, isCoin, KNOWN_ASSETS, resourceToAssetFacts, textToAsset } from '../api/asset.ts'
 import { balanceHistoryPath } from '../api/history.ts'
 import { ForPrograms } from '../components/for-programs.tsx'
 import { Link, shortAddress } from '../components/link.tsx'
@@ -31,6 +31,7 @@ export function AccountBalances({ address }: { readonly address: string }) {
   }
   const pages = usePages<readonly Holding[], Holding>(request, (page) => page)
   const totals = useMemo(() => totalsOf(pages.items), [pages.items])
+  const isPart = pages.isLoading || pages.more !== undefined || pages.failure !== undefined
   return (
     <section aria-label="Holdings">
       <ForPrograms requests={[{ path: `/accounts/${encodeURIComponent(address)}`, at }, request]} />
@@ -42,7 +43,9 @@ export function AccountBalances({ address }: { readonly address: string }) {
         count={totals.length}
         rowHeight={ROW_HEIGHT}
         onEnd={pages.more}
-        row={(index) => <TotalRow key={totals[index]!.asset} address={address} total={totals[index]!} />}
+        row={(index) => (
+          <TotalRow key={totals[index]!.asset} address={address} total={totals[index]!} isPart={isPart} />
+        )}
       />
       {!pages.isLoading && !pages.failure && totals.length === 0 && !pages.more && (
         <p class="empty">It holds no coins and no fungible assets at this version.</p>
@@ -52,7 +55,14 @@ export function AccountBalances({ address }: { readonly address: string }) {
   )
 }
 
-function TotalRow({ address, total }: { readonly address: string; readonly total: AssetTotal }) {
+interface TotalRowProps {
+  readonly address: string
+  readonly total: AssetTotal
+  /** Whether the account may have further stores. */
+  readonly isPart: boolean
+}
+
+function TotalRow({ address, total, isPart }: TotalRowProps) {
   const { asset, amount, stores } = total
   const metadata = stores[0]?.metadata
   const facts = metadata ? resourceToAssetFacts({ data: metadata }) : undefined
@@ -69,7 +79,11 @@ function TotalRow({ address, total }: { readonly address: string; readonly total
         </small>
       </div>
       <BalanceSparkline address={address} asset={asset} />
-      <div class="amount">{formatAmount(amount, facts?.decimals ?? 0)}</div>
+      <div class="amount">
+        {/* An account has one store of a coin, and any number of stores of a fungible asset. */}
+        {isPart && !isCoin(asset) && 'at least '}
+        {formatAmount(amount, facts?.decimals ?? 0)}
+      </div>
       <Stores stores={stores} facts={facts} />
     </div>
   )
