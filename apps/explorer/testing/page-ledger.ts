@@ -168,6 +168,12 @@ const FRAMEWORK: Readonly<Record<string, readonly ReturnType<typeof struct>[]>> 
       { group: GROUP },
     ),
   ],
+  aggregator_v2: [
+    {
+      ...struct('Aggregator', { value: T0, max_value: T0 }),
+      typeParameters: [{ constraints: 0, phantom: false }],
+    },
+  ],
   code: [
     struct('UpgradePolicy', { policy: 'u8' }),
     struct('PackageDep', { account: 'address', package_name: '0x1::string::String' }),
@@ -188,7 +194,14 @@ const TOKENS: readonly Assembly[] = [
     version: 7,
     address: '0x4',
     name: 'collection',
-    structs: [struct('Collection', { creator: 'address', name: '0x1::string::String' }, { group: GROUP })],
+    structs: [
+      struct('Collection', { creator: 'address', name: '0x1::string::String' }, { group: GROUP }),
+      struct(
+        'ConcurrentSupply',
+        { current_supply: '0x1::aggregator_v2::Aggregator<u64>', total_minted: '0x1::aggregator_v2::Aggregator<u64>' },
+        { group: GROUP },
+      ),
+    ],
     functions: [],
   },
   {
@@ -321,10 +334,11 @@ export function teaStore(address: string, { owner, balance, isFrozen = false }: 
 }
 
 /** A collection of Alice's at an address. */
-export function collection(address: string, name: string): Write {
+export function collection(address: string, name: string, further: Readonly<Record<string, unknown>> = {}): Write {
   return object(address, {
     '0x1::object::ObjectCore': core(ALICE),
     '0x4::collection::Collection': { creator: ALICE, name },
+    ...further,
   })
 }
 

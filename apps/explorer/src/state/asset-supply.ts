@@ -1,6 +1,7 @@
 import type { Resource } from '../api/answers.ts'
 import { isCoin, issuerOf } from '../api/asset.ts'
 import type { ApiRequest } from '../api/client.ts'
+import { limitOf } from './limit-of.ts'
 import { route } from './location.ts'
 import { memberOf } from './member-of.ts'
 import { useAnswer } from './use-answer.ts'
@@ -20,8 +21,6 @@ export interface SupplySource {
 /** Result of the search for a source: undefined while it is not known, null if the issuer does not count the supply. */
 export type FoundSupply = SupplySource | null | undefined
 
-/** The largest limits mean that there is none. */
-const NO_LIMIT: ReadonlySet<string> = new Set([String(2n ** 64n - 1n), String(2n ** 128n - 1n)])
 const INTEGER = ['supply', 'vec', '0', 'integer', 'vec', '0', 'value']
 const AGGREGATOR = ['supply', 'vec', '0', 'aggregator', 'vec', '0']
 
@@ -87,8 +86,4 @@ function useCoinSupply(coin: string | undefined): FoundSupply {
     supply: aggregated && 'value' in aggregated ? String(aggregated.value) : undefined,
     maximum: limitOf(memberOf(data, [...AGGREGATOR, 'limit'])),
   }
-}
-
-function limitOf(text: string | undefined): string | undefined {
-  return text === undefined || NO_LIMIT.has(text) ? undefined : text
 }

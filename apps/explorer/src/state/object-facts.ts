@@ -2,6 +2,7 @@ import type { Resource } from '../api/answers.ts'
 import { resourceToAssetFacts } from '../api/asset.ts'
 import { ask } from '../api/client.ts'
 import { formatAmount } from './amount.ts'
+import { limitOf } from './limit-of.ts'
 import { memberOf } from './member-of.ts'
 
 /** One fact about an object, as a line. */
@@ -77,10 +78,11 @@ export async function loadObjectFacts(
     )
     const counted =
       memberOf(concurrent, ['current_supply', 'value']) ?? memberOf(fixed ?? unlimited, ['current_supply'])
+    const most = memberOf(fixed, ['max_supply']) ?? memberOf(concurrent, ['current_supply', 'max_value'])
     const facts = [
       { name: 'creator', address: textOf(collection.creator) },
       ...given('tokens', counted),
-      ...given('at most', memberOf(fixed, ['max_supply']) ?? memberOf(concurrent, ['current_supply', 'max_value'])),
+      ...given('at most', limitOf(most)),
       ...given('description', collection.description),
       ...given('URI', collection.uri),
       ...ofCore,

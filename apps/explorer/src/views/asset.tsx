@@ -77,7 +77,10 @@ function AssetFactsList({ asset, facts, supply, paired }: AssetFactsListProps) {
   const { symbol, decimals } = facts
   const inUnits = (units: string) => (
     <>
-      {formatAmount(units, decimals)} <small class="symbol">{symbol}</small>
+      {formatAmount(units, decimals)}{' '}
+      <small class="symbol">
+        <bdi>{symbol}</bdi>
+      </small>
     </>
   )
   return (

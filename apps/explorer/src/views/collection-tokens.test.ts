@@ -6,6 +6,11 @@ import { toStandardAddress } from '../api/program-lines.ts'
 const EMPTY = '0xc0b6'
 const LARGE = '0xc0b7'
 const LARGE_TOKENS = 101
+const [LIMITED, UNLIMITED] = ['0xc0b8', '0xc0b9']
+const supplyUpTo = (most: bigint) => {
+  const counted = { value: '3', max_value: String(most) }
+  return { '0x4::collection::ConcurrentSupply': { current_supply: counted, total_minted: counted } }
+}
 const tokenAddress = (at: number): string => `0xc0b7${at.toString(16).padStart(3, '0')}`
 
 const page = openedPage(() =>
@@ -13,6 +18,8 @@ const page = openedPage(() =>
     [
       collection(EMPTY, 'Nothing yet'),
       collection(LARGE, 'Spoons'),
+      collection(LIMITED, 'Forks', supplyUpTo(7n)),
+      collection(UNLIMITED, 'Knives', supplyUpTo(2n ** 64n - 1n)),
       ...Array.from({ length: LARGE_TOKENS }, (_, at) =>
         token(tokenAddress(at), { owner: ALICE, collection: LARGE, name: `Spoon ${at}` }),
       ),
@@ -58,4 +65,12 @@ it('asks for a large collection in pages', async () => {
   await page().shows('Collection Spoons', 'Spoon 0of 0xa11ce')
   await page().click('section[aria-label="Tokens"] button', 'More')
   await expect.poll(() => page().all('section[aria-label="Tokens"] button')).toEqual([])
+})
+
+it('shows the most tokens of a collection only if there is a most', async () => {
+  await page().goTo(`/account/${LIMITED}`)
+  await page().shows('Collection Forks', 'tokens3', 'at most7')
+  await page().goTo(`/account/${UNLIMITED}`)
+  await page().shows('Collection Knives', 'tokens3')
+  expect(page().text).not.toContain('at most')
 })
