@@ -4,6 +4,7 @@ import { SearchField } from './components/search-field.tsx'
 import { ThemeButton } from './components/theme-button.tsx'
 import { TimeMachine } from './components/time-machine.tsx'
 import { WaitingNotice } from './components/waiting-notice.tsx'
+import { branch } from './state/ledger.ts'
 import { route } from './state/location.ts'
 import { routeToHref, type View } from './state/route.ts'
 import { AccountView } from './views/account.tsx'
@@ -43,10 +44,10 @@ export function App() {
           </nav>
           <ThemeButton />
         </div>
-        <TimeMachine />
+        <TimeMachine key={branch.value} />
       </header>
       <main id="content" tabIndex={-1}>
-        <SoundView key={routeToHref({ view, at: undefined }).split('?', 1)[0]} view={view} />
+        <SoundView key={`${branch.value} ${routeToHref({ view, at: undefined }).split('?', 1)[0]}`} view={view} />
       </main>
       <WaitingNotice />
     </>

@@ -25,6 +25,12 @@ export const newestFailure = signal<Failure | undefined>(undefined)
 /** Time of the oldest block of the window that has one; genesis has none. */
 export const oldestTimestampUsec = signal<string | undefined>(undefined)
 
+/**
+ * Number of times that the ledger lost versions while the page was open. Others may have their numbers since, so all
+ * that was read before may be wrong.
+ */
+export const branch = signal(0)
+
 const now = signal(Date.now())
 /** Age of the newest block. */
 export const ageSeconds = computed(() => secondsSince(newest.value?.timestampUsec ?? '0'))
@@ -41,6 +47,7 @@ export function followLedger(): () => void {
   let blocks: EventSource | undefined
   const begunAt = performance.now()
   let askedAt = 0
+  let wasHidden = false
   let timer: ReturnType<typeof setTimeout> | undefined
   const askAfter = (milliseconds: number): void => {
     clearTimeout(timer)
@@ -49,7 +56,13 @@ export function followLedger(): () => void {
   const tick = async (): Promise<void> => {
     askedAt = performance.now()
     if (document.visibilityState === 'visible') {
+      // Nobody told a hidden page that versions were cut off.
+      const before = wasHidden ? newest.value : undefined
       await refresh(stop.signal).catch(() => {})
+      if (!newestFailure.value) {
+        wasHidden = false
+        if (before && (await isCutOff(before, stop.signal).catch(() => false))) branch.value++
+      }
       if (!newestFailure.value && askedAt - begunAt >= STREAM_AFTER_MS)
         blocks ??= openBlocks(() => askAfter(Math.max(0, askedAt + LIVE_MS - performance.now())))
     }
@@ -62,6 +75,7 @@ export function followLedger(): () => void {
     else {
       blocks?.close()
       blocks = undefined
+      wasHidden = true
     }
   }
   document.addEventListener('visibilitychange', onVisibility)
@@ -85,6 +99,7 @@ function openBlocks(onBlock: () => void): EventSource | undefined {
   const source = new EventSource(BLOCKS)
   source.onmessage = onBlock
   for (const name of ['truncated', 'reconnect', 'pruned']) source.addEventListener(name, onBlock)
+  source.addEventListener('truncated', () => branch.value++)
   return source
 }
 
@@ -111,6 +126,12 @@ async function refresh(signal: AbortSignal): Promise<void> {
 export function isLaterHead(head: StateHead, before: StateHead | undefined): boolean {
   if (head.oldestVersion !== before?.oldestVersion || head.chainId !== before.chainId) return false
   return BigInt(head.version) >= BigInt(before.version) && BigInt(head.timestampUsec) >= BigInt(before.timestampUsec)
+}
+
+/** Whether the newest version that was known before is no longer there, or another one has its number. */
+async function isCutOff({ version, timestampUsec }: StateHead, signal: AbortSignal): Promise<boolean> {
+  const result = await ask<Block>({ path: `/blocks/by_version/${version}` }, signal)
+  return 'failure' in result ? result.failure.kind === 'future' : result.value.block_timestamp !== timestampUsec
 }
 
 async function blockOf(version: string, signal: AbortSignal): Promise<Block | undefined> {
