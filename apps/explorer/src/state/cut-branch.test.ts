@@ -1,4 +1,5 @@
 import type { StateWriter } from '@ledger-state/engine'
+import { eventually } from '@ledger-state/testing/eventually'
 import { afterAll, expect, it, vi } from 'vitest'
 import { openedPage } from '../../testing/check-view.ts'
 import { ALICE, BEAN, coinStore, createPageEngine, LATEST } from '../../testing/page-ledger.ts'
@@ -23,7 +24,10 @@ async function putBeans(value: bigint): Promise<void> {
 it('a page that was hidden while a version was replaced shows the new one, at its number, too', async () => {
   await page().goTo(`/account/${ALICE}?at=${LATEST}`)
   await page().shows('Bean', /9\s000/)
-  await expect.poll(() => newest.value?.version).toBe(String(LATEST))
+  await eventually(
+    () => newest.value?.version === String(LATEST),
+    () => 'the newest version',
+  )
   for (const value of [700_000n, 500_000n]) {
     show('hidden')
     await engine.truncateTo(LATEST - 1n)
