@@ -14,7 +14,7 @@ it('shows the accounts and the tables that a block changed, with the values befo
 it('compares further accounts and objects on request, until all are compared', async () => {
   await page().goTo('/block/5')
   await page().click('button', 'Compare more accounts')
-  await page().shows('every object of this ledger', '500 → 600 TEA')
+  await page().shows('every object that is there after the block', '500 → 600 TEA')
   await page().hides('Compare more accounts')
 })
 
@@ -31,7 +31,7 @@ it('says that the node fails while it compares, and compares the rest later', as
   await page().shows('The node failed')
   page().answers('sound')
   await page().click('button', 'Compare more accounts')
-  await page().shows('every object of this ledger', '500 → 600 TEA')
+  await page().shows('every object that is there after the block', '500 → 600 TEA')
   await page().hides('The node failed')
 })
 
