@@ -1,6 +1,7 @@
 import type { Resource } from '../api/answers.ts'
 import { resourceToAssetFacts } from '../api/asset.ts'
 import { ask } from '../api/client.ts'
+import type { Failure } from '../api/failure.ts'
 import { formatAmount } from './amount.ts'
 import { limitOf } from './limit-of.ts'
 import { memberOf } from './member-of.ts'
@@ -26,21 +27,31 @@ type Data = Readonly<Record<string, unknown>>
 /** Length at which texts are cut. They are written by issuers, and shown as text. */
 const LONGEST_TEXT = 300
 
+/** Facts about an address, which are undefined if it is not an object, or a failure to read them that may pass. */
+export type LoadedFacts = { readonly facts: ObjectFacts | undefined } | { readonly failure: Failure }
+
 /**
  * Asks for the resources that make an address an asset, a collection or a token, with ten small requests.
- * @returns undefined if it is not an object
  * @throws only if it was aborted
  */
 export async function loadObjectFacts(
   address: string,
   at: string | undefined,
   signal: AbortSignal,
-): Promise<ObjectFacts | undefined> {
+): Promise<LoadedFacts> {
+  let failure: Failure | undefined
   const read = async (type: string): Promise<Data | undefined> => {
     const path = `/accounts/${encodeURIComponent(address)}/resource/${encodeURIComponent(type)}`
     const result = await ask<Resource>({ path, at }, signal)
-    return 'value' in result ? (result.value.data as Data) : undefined
+    if ('value' in result) return result.value.data as Data
+    if (result.failure.retryAfterMs !== undefined) failure ??= result.failure
+    return undefined
   }
+  const facts = await readFacts(read)
+  return failure ? { failure } : { facts }
+}
+
+async function readFacts(read: (type: string) => Promise<Data | undefined>): Promise<ObjectFacts | undefined> {
   const [core, metadata, collection, token, identifiers] = await Promise.all(
     [
       '0x1::object::ObjectCore',

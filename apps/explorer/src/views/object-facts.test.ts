@@ -1,8 +1,13 @@
+import type { StateWriter } from '@ledger-state/engine'
 import { expect, it } from 'vitest'
 import { openedPage } from '../../testing/check-view.ts'
-import { ALICE, ASSET, CUPS, HOSTILE } from '../../testing/page-ledger.ts'
+import { ALICE, ASSET, CUPS, core, createPageEngine, HOSTILE, LATEST, object } from '../../testing/page-ledger.ts'
 
-const page = openedPage()
+let engine: StateWriter
+const page = openedPage(async () => {
+  engine = await createPageEngine()
+  return engine
+})
 
 it('shows the kind of an asset and its owner, with its texts as text', async () => {
   await page().goTo(`/account/${ASSET}`)
@@ -35,4 +40,18 @@ it('shows nothing of an account that is no object', async () => {
   await page().goTo(`/account/${ALICE}`)
   await page().shows('sent 41 transactions', 'Bean')
   expect(page().all('section[aria-label^="This "]')).toEqual([])
+})
+
+it('shows the new owner of an object when it changes hands, also after the node was busy', async () => {
+  await page().goTo(`/account/${ASSET}`)
+  await page().shows('owner0xbad')
+  for (const [at, holder] of ['0xbeef', '0xfeed'].entries()) {
+    page().answers('busy')
+    const version = LATEST + 1n + BigInt(at)
+    const block = { height: version, epoch: 1n, timestampUsec: 1_735_689_700_000_000n + version }
+    const writes = [object(ASSET, { '0x1::object::ObjectCore': core(holder) })]
+    await engine.commit([{ version, block, writes }], { chainId: 94n })
+    page().answers('sound')
+    await page().shows(`owner${holder}`)
+  }
 })

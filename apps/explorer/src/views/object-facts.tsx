@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { AddressLink, Link } from '../components/link.tsx'
 import { Loading } from '../components/loading.tsx'
+import { keepFresh } from '../state/keep-fresh.ts'
 import { loadObjectFacts, type ObjectFacts } from '../state/object-facts.ts'
 import { CollectionTokens } from './collection-tokens.tsx'
 
@@ -12,21 +13,36 @@ interface ObjectFactsProps {
   readonly children: ComponentChildren
 }
 
+/** The facts of an address at a state; undefined if it is no object, or if the node did not answer. */
+interface Known {
+  readonly of: string
+  readonly at: string | undefined
+  readonly facts: ObjectFacts | undefined
+}
+
 /**
  * The object at an address: a fungible asset, a collection, a token or another object. Draws nothing if it is none of
  * these.
  */
 export function ObjectFactsCard({ address, at, children }: ObjectFactsProps) {
-  const [known, setKnown] = useState<{ readonly of: string; readonly facts: ObjectFacts | undefined } | undefined>(
-    undefined,
-  )
+  const [known, setKnown] = useState<Known | undefined>(undefined)
   useEffect(() => {
-    const stop = new AbortController()
-    loadObjectFacts(address, at, stop.signal).then(
-      (facts) => setKnown({ of: address, facts }),
-      () => {},
-    )
-    return () => stop.abort()
+    const fresh = keepFresh({
+      async load(signal) {
+        const loaded = await loadObjectFacts(address, at, signal)
+        if ('facts' in loaded) {
+          setKnown({ of: address, at, facts: loaded.facts })
+          return undefined
+        }
+        // Earlier facts stay while the node is lost or busy.
+        setKnown((before) =>
+          before?.of === address && before.at === at ? before : { of: address, at, facts: undefined },
+        )
+        return loaded.failure
+      },
+      isLive: () => at === undefined,
+    })
+    return fresh.stop
   }, [address, at])
   if (known?.of !== address) return <Loading />
   return (
