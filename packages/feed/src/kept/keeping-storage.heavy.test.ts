@@ -1,13 +1,24 @@
 // A kept part of a backup is a backup in a folder, which holds the files that were read and nothing else.
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type BucketServer, busy, startBucketServer } from '../../testing/bucket-server.ts'
 import { SyntheticChain, writeBackup } from '../../testing/synthetic-chain.ts'
 import { signedLedgerInfo, waypointHash, writeEndings } from '../../testing/synthetic-epochs.ts'
+import { FolderStorage } from '../files/folder-storage.js'
 import { openSource } from '../sources/open-source.js'
 import type { SourceOptions } from '../sources/source.js'
+import { KeepingStorage } from './keeping-storage.js'
 
 const chain = new SyntheticChain({ blocks: 40, signers: true })
 const made = chain.endings()
@@ -93,6 +104,27 @@ describe('a backup that is kept', () => {
     expect(lines.join('')).toContain(`"last_version":${last},`)
   })
 
+  it('is filled by several processes at once', async () => {
+    const whole = await read('s3://bucket/e1', BASE)
+    const all = await Promise.all([0, 1, 2].map(() => read('s3://bucket/e1', BASE, { keepFolder: kept })))
+    expect(all).toEqual([whole, whole, whole])
+    expect(await read(kept, BASE)).toEqual(whole)
+    expect(readdirSync(kept, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.part'))).toEqual(
+      [],
+    )
+  })
+
+  it('lists the versions that several processes have read, whoever read last', async () => {
+    const storages = [0, 1].map(() => new KeepingStorage(new FolderStorage(join(folder, 'e1')), kept))
+    const manifest = `${readdirSync(join(folder, 'e1')).find((name) => name.startsWith('transaction_'))}/transaction.manifest`
+    const entry = { manifest, firstVersion: 0n, lastVersion: 17n }
+    for (const [at, first] of [0n, 6n, 12n].entries()) {
+      await storages[at % 2]!.keepTransactions(entry, { firstVersion: first, lastVersion: first + 5n })
+    }
+    const [name] = readdirSync(join(kept, 'metadata'))
+    expect(readFileSync(join(kept, 'metadata', name!), 'utf8')).toContain('"first_version":0,"last_version":17,')
+  })
+
   it('survives an interrupted transfer, and a damaged part of a killed run', async () => {
     server.faultOf = ({ key, before }) => (key.includes('-.chunk') && before === 0 ? busy(503, '0') : undefined)
     await read('s3://bucket/e1', BASE, { keepFolder: kept }, BASE + 2)
@@ -101,6 +133,7 @@ describe('a backup that is kept', () => {
     const chunk = join(kept, names.find((one) => /^transaction_.*\.chunk/.test(one))!)
     rmSync(chunk)
     writeFileSync(`${chunk}.part`, 'half')
+    utimesSync(`${chunk}.part`, 0, 0)
     const whole = await read('s3://bucket/e1', BASE, { keepFolder: kept })
     expect(await read(kept, BASE)).toEqual(whole)
     expect(existsSync(`${chunk}.part`)).toBe(false)

@@ -1,8 +1,9 @@
-import { rm, stat } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, posix } from 'node:path'
 import type { Readable } from 'node:stream'
 import { isLedgerStateError } from '@ledger-state/core'
-import { makeFolderNow, moveDurably, writeDurably } from '@ledger-state/core/files'
+import { makeFolderNow, moveDurably } from '@ledger-state/core/files'
 import { spillFailed } from '../errors.js'
 import { MAX_METADATA_BYTES, readManifest, resolveBackupName } from '../files/backup-directory.js'
 import type { EpochEndingEntry, SnapshotEntry, TransactionBackupEntry, VersionRange } from '../files/backup-entries.js'
@@ -11,9 +12,13 @@ import { readRegularFile } from '../files/regular-file.js'
 import { streamToFile } from '../files/stream-to-file.js'
 import { addRange, parseRanges, rangesToLines } from './kept-ranges.js'
 
+const DRAFT = '.part'
+/** Time after which a draft that nobody has written to is that of a killed process. */
+const ABANDONED_MS = 3_600_000
+
 /**
  * A backup that keeps the objects it fetches in a folder. The folder is a backup, too: its metadata list exactly the
- * completely read objects. Objects that are kept are not fetched again.
+ * completely read objects. Objects that are kept are not fetched again. Several processes may keep objects in one folder.
  */
 export class KeepingStorage implements BackupStorage {
   readonly root: string
@@ -73,9 +78,11 @@ export class KeepingStorage implements BackupStorage {
   async keepTransactions({ manifest }: TransactionBackupEntry, range: VersionRange): Promise<void> {
     const folder = posix.dirname(manifest)
     const name = `metadata/${folder}.meta`
-    const before = this.#ranges.get(folder) ?? parseRanges(await this.#readKept(name))
-    const ranges = addRange(before, range)
-    this.#ranges.set(folder, ranges)
+    const read = addRange(this.#ranges.get(folder) ?? [], range)
+    this.#ranges.set(folder, read)
+    // Each time from the disk: another process may have added to it.
+    const before = parseRanges(await this.#readKept(name))
+    const ranges = read.reduce(addRange, before)
     if (ranges === before) return
     await this.#keepObject(manifest)
     await this.#writeKept(name, rangesToLines(ranges, manifest))
@@ -120,15 +127,21 @@ export class KeepingStorage implements BackupStorage {
     const listed = await this.find(name)
     const kept = await sizeOf(path)
     if (kept !== undefined && (kept === listed?.bytes || listed?.isEstimate)) return path
-    const part = `${path}.part`
+    await this.#put(path, async (draft) => await streamToFile(this.#inner.open(name), draft))
+    return path
+  }
+
+  /** Makes a file, which appears as a whole, whatever other processes do with the same one. */
+  async #put(path: string, write: (draft: string) => Promise<void>): Promise<void> {
+    const draft = `${path}.${randomBytes(6).toString('hex')}${DRAFT}`
     try {
       makeFolderNow(dirname(path))
-      await streamToFile(this.#inner.open(name), part)
+      await removeAbandoned(dirname(path))
+      await write(draft)
       // A loss of power must leave no empty file that counts as kept.
-      await moveDurably(part, path)
-      return path
+      await moveDurably(draft, path)
     } catch (cause) {
-      await rm(part, { force: true })
+      await rm(draft, { force: true })
       throw isLedgerStateError(cause) ? cause : spillFailed.cannotKeep(path, cause)
     }
   }
@@ -158,13 +171,7 @@ export class KeepingStorage implements BackupStorage {
   }
 
   async #writeKept(name: string, text: string): Promise<void> {
-    const path = join(this.#folder, name)
-    try {
-      makeFolderNow(dirname(path))
-      await writeDurably(path, text)
-    } catch (cause) {
-      throw spillFailed.cannotKeep(path, cause)
-    }
+    await this.#put(join(this.#folder, name), async (draft) => await writeFile(draft, text))
   }
 }
 
@@ -174,5 +181,14 @@ async function sizeOf(path: string): Promise<number | undefined> {
     return stats.isFile() ? stats.size : undefined
   } catch {
     return undefined
+  }
+}
+
+async function removeAbandoned(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (!name.endsWith(DRAFT)) continue
+    const path = join(folder, name)
+    const written = await stat(path).catch(() => undefined)
+    if (written && Date.now() - written.mtimeMs > ABANDONED_MS) await rm(path, { force: true })
   }
 }
