@@ -10,6 +10,8 @@ export type Cut =
 /** A proxy between a client and a server that can cut connections. */
 export interface TcpProxy {
   readonly port: number
+  /** Bytes that the server has sent so far. */
+  readonly answeredBytes: number
   /** Cuts the connection that sends this text next, once. Resolves when it is cut. */
   cutOn(text: string, cut: Cut): Promise<void>
   /** Replaces this text where a client sends it next, once, with one of the same length. */
@@ -32,6 +34,7 @@ interface PlannedCut {
 export async function startTcpProxy(target: number, host = '127.0.0.1'): Promise<TcpProxy> {
   let planned: PlannedCut | undefined
   let replaced: { readonly text: string; readonly by: string } | undefined
+  let answeredBytes = 0
   let isRefusing = false
   let isHolding = false
   const sockets = new Set<Socket>()
@@ -86,7 +89,10 @@ export async function startTcpProxy(target: number, host = '127.0.0.1'): Promise
       })
     }
     client.on('data', (chunk) => onRequest(chunk, client, server))
-    server.on('data', (chunk) => client.write(chunk))
+    server.on('data', (chunk) => {
+      answeredBytes += chunk.length
+      client.write(chunk)
+    })
     if (isHolding) for (const one of [client, server]) one.pause()
   })
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
@@ -96,6 +102,9 @@ export async function startTcpProxy(target: number, host = '127.0.0.1'): Promise
   }
   return {
     port,
+    get answeredBytes() {
+      return answeredBytes
+    },
     cutOn: (text, cut) =>
       new Promise((resolve) => {
         planned = { text, cut, done: resolve }

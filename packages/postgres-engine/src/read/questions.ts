@@ -47,22 +47,16 @@ WHERE key_hash = $1 AND version <= $2 ORDER BY version DESC LIMIT 1`
 /** Reads a large value. $1 hash, $2 the version that wrote it. */
 export const LARGE_VALUE = 'SELECT value FROM ledger_state.entries WHERE key_hash = $1 AND version = $2'
 
-/** Looks keys up at one version. $1 hashes, $2 version. It answers a row for each key that was written. */
-export const LOOK_UP_AT = `
-SELECT keys.key_hash, found.version, found.value
+/** Finds the keys that exist at a version. $1 hashes, $2 version. It answers no values, which may be large. */
+export const EXISTING_KEYS = `
+SELECT keys.key_hash
 FROM ledger_state.keys
 CROSS JOIN LATERAL (
-  SELECT version, value FROM ledger_state.entries
+  SELECT value IS NULL AS is_deletion FROM ledger_state.entries
   WHERE entries.key_hash = keys.key_hash AND entries.version <= $2
   ORDER BY entries.version DESC LIMIT 1
 ) found
-WHERE keys.key_hash = ANY($1::bytea[]) AND found.value IS NOT NULL`
-
-export interface LookUpAtRow {
-  readonly key_hash: Buffer
-  readonly version: string
-  readonly value: Buffer
-}
+WHERE keys.key_hash = ANY($1::bytea[]) AND NOT found.is_deletion`
 
 export interface LookUpRow {
   readonly place: string

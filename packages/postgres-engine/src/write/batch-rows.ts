@@ -3,7 +3,7 @@ import type { VersionWrites } from '@ledger-state/core'
 import { duplicateKey, valueToStored } from '@ledger-state/engine/authoring'
 import type { Client } from 'pg'
 import { invalidArgument } from '../errors.js'
-import { LOOK_UP_AT, type LookUpAtRow } from '../read/questions.js'
+import { EXISTING_KEYS } from '../read/questions.js'
 import { hashTextToBytes, keyToHashText } from '../schema/key-hash.js'
 import { toByteaArray } from '../sql/bytea-array.js'
 import type { EntryRow, KeyRow } from './copy-rows.js'
@@ -55,7 +55,11 @@ export async function withoutEmptyDeletions(client: Client, rows: readonly Entry
   }
   if (asked.length > 0) {
     const values = [toByteaArray(asked), String(rows[0]!.version - 1n)]
-    const { rows: found } = await client.query<LookUpAtRow>({ name: 'deleted keys', text: LOOK_UP_AT, values })
+    const { rows: found } = await client.query<{ key_hash: Buffer }>({
+      name: 'existing keys',
+      text: EXISTING_KEYS,
+      values,
+    })
     for (const { key_hash } of found) isThere.set(key_hash.toString('latin1'), true)
   }
   return rows.filter(({ hashText, value }) => {
