@@ -113,7 +113,7 @@ class ServerImport implements StateImport {
           await copyEntries(client, rows)
           await client.query(COUNT_ENTRIES, [String(count), kept ?? null])
         },
-        (head) => head.importNumber === this.#number && head.importCount === count,
+        (head) => head.importNumber === this.#number && head.importCount === count && isSameMark(head.importMark, kept),
       )
     } catch (error) {
       // If a worker of Citus refuses a duplicate key, the error does not have the code that PostgreSQL gives it.
@@ -155,4 +155,9 @@ class ServerImport implements StateImport {
   #expectCurrent({ importVersion, importNumber }: Head): void {
     if (importVersion !== this.version || importNumber !== this.#number) throw importReplaced(this.version)
   }
+}
+
+/** A part without entries changes only the mark. */
+function isSameMark(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
+  return a && b ? Buffer.compare(a, b) === 0 : a === b
 }
