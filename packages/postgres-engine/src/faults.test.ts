@@ -112,6 +112,18 @@ describe('a commit whose connection is cut', () => {
     expect((await engine.check()).problems).toEqual([])
   })
 
+  it('is found to be there by the next commit, where the server fails for good after it committed', async () => {
+    const engine = await open()
+    await engine.commit(versionsFrom(0n, 3), CHAIN)
+    await server.sql(`CREATE OR REPLACE FUNCTION fail() RETURNS int LANGUAGE plpgsql AS $$
+      BEGIN RAISE EXCEPTION 'no space left on device' USING ERRCODE = '53100'; END $$`)
+    proxy.replaceOnce('COMMIT; \nSELECT head.*', 'COMMIT; \nSELECT fail()')
+    expect(await failure(engine.commit(versionsFrom(3n, 4), CHAIN))).toBe('store_full')
+    await engine.commit(versionsFrom(7n, 1), CHAIN)
+    expect(await picture(engine)).toEqual([7n, '7', 8])
+    expect((await engine.check()).problems).toEqual([])
+  })
+
   it('is found to be there by the next commit, where nobody could tell', async () => {
     const engine = await open({ writePatienceMs: 300 })
     await engine.commit(versionsFrom(0n, 3), CHAIN)
@@ -161,6 +173,48 @@ describe('a mark that is replaced', () => {
   })
 })
 
+describe('a writer that connects again', () => {
+  it.each([
+    ['takes the lock', 'pg_try_advisory_lock'],
+    ['compares its epoch', 'SET writer_epoch'],
+    ['reads the head', 'SELECT head.*'],
+  ])('stays the writer although the connection is cut again when it %s', async (_, text) => {
+    const engine = await open()
+    await engine.commit(versionsFrom(0n, 3), CHAIN)
+    const isCut = proxy.cutOn('PGCOPY', 'before').then(() => proxy.cutOn(text, 'after'))
+    await engine.commit(versionsFrom(3n, 4), CHAIN)
+    await isCut
+    expect(await picture(engine)).toEqual([6n, '6', 7])
+    await engine.commit(versionsFrom(7n, 1), CHAIN)
+    expect((await engine.check()).problems).toEqual([])
+  })
+})
+
+describe('a part of an import whose connection is cut', () => {
+  it('has its mark although it has no entries', async () => {
+    const engine = await open()
+    const importing = await engine.beginImport(5n)
+    await importing.add([{ key: keyOf(0), version: 3n, value: Buffer.from('3') }], Buffer.from('first'))
+    const isCut = proxy.cutOn('COMMIT', 'before')
+    await importing.add([], Buffer.from('second'))
+    await isCut
+    expect((await engine.unfinishedImport())?.mark).toEqual(Uint8Array.from(Buffer.from('second')))
+  })
+})
+
+describe('a batch that deletes keys', () => {
+  it('does not read their values', async () => {
+    const engine = await open()
+    const [created, deleted] = versionsFrom(0n, 2)
+    const value = Buffer.alloc(1_000_000)
+    await engine.commit([{ ...created!, writes: [[keyOf(0), value]] }], CHAIN)
+    const before = proxy.answeredBytes
+    await engine.commit([{ ...deleted!, writes: [[keyOf(0), null]] }], CHAIN)
+    expect(proxy.answeredBytes - before).toBeLessThan(100_000)
+    expect((await engine.check()).writes).toBe(2)
+  })
+})
+
 describe('a truncation whose connection is cut', () => {
   it.each([
     ['before COMMIT is sent to the server', 'COMMIT', 'before'],
@@ -198,8 +252,10 @@ describe('a truncation whose connection is cut', () => {
     expect(await engine.check()).toMatchObject({ keys: 5, problems: [] })
   })
 
-  it('takes longer than the patience of other writes, if it has many writes to delete', async () => {
-    const engine = await open({ writePatienceMs: 300 })
+  it('takes longer than the patience of other writes and than its role lets a statement take, if it has many writes to delete', async () => {
+    // As a role or a database may have it.
+    const options = encodeURIComponent('-c statement_timeout=800')
+    const engine = await open({ url: `${url}?options=${options}`, writePatienceMs: 300 })
     await engine.commit(versionsFrom(0n, 8), CHAIN)
     const other = await connectTo(server.url())
     // The truncation waits for this lock as it would for a slow disk.

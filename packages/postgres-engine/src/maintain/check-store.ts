@@ -1,5 +1,5 @@
 import type { Client } from 'pg'
-import { expectLayout } from '../schema/create-schema.js'
+import { expectLayout, NO_STATEMENT_TIMEOUT } from '../schema/create-schema.js'
 import { type HeadRow, rowToHead, SELECT_HEAD } from '../schema/head.js'
 import { ServerLink } from '../sql/link.js'
 import type { ServerAddress } from '../sql/server-address.js'
@@ -69,6 +69,7 @@ export async function checkStore(server: ServerAddress, { signal }: CheckOptions
 }
 
 async function check(client: Client, server: string): Promise<CheckReport> {
+  await client.query(NO_STATEMENT_TIMEOUT)
   await expectLayout(client, server)
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
   const { rows } = await client.query<HeadRow>(SELECT_HEAD)

@@ -60,6 +60,7 @@ export async function createSchema(server: ServerAddress, connectMs: number): Pr
 async function createTables(client: Client, server: string): Promise<void> {
   // Without a transaction if there is a store: its user may lack the right to create one.
   if (await hasStore(client, server)) return
+  await client.query(NO_STATEMENT_TIMEOUT)
   await client.query('BEGIN')
   try {
     await client.query('SELECT pg_advisory_xact_lock($1)', [String(CREATION_LOCK)])
@@ -84,6 +85,9 @@ async function createTables(client: Client, server: string): Promise<void> {
  * setting.
  */
 export const END_ABANDONED_STATEMENTS = "SET client_connection_check_interval = '1s'"
+
+/** Setting for work with time limits of its own: a role or a database may have a limit that suits short statements. */
+export const NO_STATEMENT_TIMEOUT = 'SET statement_timeout = 0'
 
 export async function hasCitus(client: Client): Promise<boolean> {
   const { rowCount } = await client.query("SELECT FROM pg_extension WHERE extname = 'citus'")

@@ -1,7 +1,14 @@
 import { Backoff, pauseFor } from '@ledger-state/core'
 import type { Client, QueryResult, QueryResultRow } from 'pg'
 import { storeLocked, workLost } from '../errors.js'
-import { createSchema, END_ABANDONED_STATEMENTS, expectLayout, hasCitus, WRITER_LOCK } from '../schema/create-schema.js'
+import {
+  createSchema,
+  END_ABANDONED_STATEMENTS,
+  expectLayout,
+  hasCitus,
+  NO_STATEMENT_TIMEOUT,
+  WRITER_LOCK,
+} from '../schema/create-schema.js'
 import { type Head, type HeadRow, hasLostWork, rowToHead, SELECT_HEAD } from '../schema/head.js'
 import { ServerLink } from '../sql/link.js'
 import type { ServerAddress } from '../sql/server-address.js'
@@ -40,7 +47,8 @@ WHERE locktype = 'advisory' AND granted AND ((classid::bigint << 32) | objid::bi
 /**
  * The session of the one writer. It holds an advisory lock as long as it is connected. Every transaction compares its
  * epoch, a number that each new writer raises, so a writer that lost its connection and slept while another took over
- * is refused. So is a writer that finds a store without work that it did, as its next work relies on that.
+ * is refused. So is a writer that finds a store without work that it did, as its next work relies on that. A writer
+ * that connects again keeps its epoch: if it raised the epoch and the answer was lost, it would take itself for deposed.
  */
 export class WriterSession {
   readonly #options: WriterSessionOptions
@@ -152,11 +160,13 @@ export class WriterSession {
     const askedAt = performance.now()
     if (this.#isUnsettled) await expectNonePrepared(client, this.server)
     this.#isUnsettled = false
+    let isCommitting = false
     try {
       // Two statements answer an array of two results.
       const [, locked] = (await client.query(BEGIN)) as unknown as [unknown, QueryResult<{ writer_epoch: string }>]
       if (BigInt(locked.rows[0]?.writer_epoch ?? -1) !== this.#epoch) throw this.#depose()
       await work(client)
+      isCommitting = true
       if (this.#isSharded) {
         this.#isUnsettled = await commitOnWorkers(client)
         await publishWritten(client, this.server, this.#isUnsettled)
@@ -167,7 +177,9 @@ export class WriterSession {
         this.#learn(results[2]!.rows[0]!, askedAt)
       }
     } catch (error) {
-      await client.query('ROLLBACK').catch(() => {})
+      // The server may have committed. The next work reads the head by a new connection.
+      if (isCommitting) this.#link.disconnect()
+      else await client.query('ROLLBACK').catch(() => {})
       throw error
     }
   }
@@ -194,7 +206,8 @@ export class WriterSession {
   async #greet(client: Client): Promise<void> {
     const { server } = this.#options
     await client.query(
-      "SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '60s'; SET client_min_messages = 'warning'",
+      `${NO_STATEMENT_TIMEOUT}; SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '60s';
+       SET client_min_messages = 'warning'`,
     )
     await expectLayout(client, server.name)
     this.#isSharded = await hasCitus(client)
@@ -206,20 +219,22 @@ export class WriterSession {
       // A failed commit may have left a prepared part on a worker, which keeps its rows locked.
       await recoverPrepared(client)
     }
+    const { rows: own } = await client.query<{ pid: number; start: string }>(
+      'SELECT pid, backend_start::text AS start FROM pg_stat_activity WHERE pid = pg_backend_pid()',
+    )
+    // Before the lock: if this connection breaks unnoticed by the server, the next one has to end its session.
+    this.#backend = own[0]
     await this.#lock(client)
-    const isFirst = this.#epoch === undefined
+    // This waits for a transaction of an earlier session of this writer.
     const { rows } = await client.query<{ writer_epoch: string }>(
-      `UPDATE ledger_state.head SET writer_epoch = writer_epoch + 1 ${isFirst ? '' : 'WHERE writer_epoch = $1'}
-       RETURNING writer_epoch`,
-      isFirst ? [] : [String(this.#epoch)],
+      this.#epoch === undefined
+        ? 'UPDATE ledger_state.head SET writer_epoch = writer_epoch + 1 RETURNING writer_epoch'
+        : 'UPDATE ledger_state.head SET writer_epoch = $1 WHERE writer_epoch = $1 RETURNING writer_epoch',
+      this.#epoch === undefined ? [] : [String(this.#epoch)],
     )
     if (!rows[0]) throw this.#depose()
     this.#epoch = BigInt(rows[0].writer_epoch)
     const askedAt = performance.now()
-    const { rows: own } = await client.query<{ pid: number; start: string }>(
-      'SELECT pid, backend_start::text AS start FROM pg_stat_activity WHERE pid = pg_backend_pid()',
-    )
-    this.#backend = own[0]
     await publishWritten(client, server.name, this.#isSharded)
     const known = this.#head
     await this.#readHead(client, askedAt)
