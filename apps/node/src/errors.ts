@@ -296,6 +296,8 @@ export const exportFailed = declareErrors('export_failed', {
     {},
     cause,
   ],
+  otherWrites: (file: string) =>
+    `another export has begun to write ${file}: this one ends without it; run one after the other`,
   /** Error for a folder with files of an export that lost its manifest: the same rows in other files would count twice. */
   noManifest: (folder: string, file: string) =>
     `${folder} has files of another export, such as ${file}, but no manifest.json; remove them or choose another folder`,

@@ -1,8 +1,3 @@
-import { open, rm } from 'node:fs/promises'
-import { Readable, type Writable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
-import { constants, createGzip, createZstdCompress } from 'node:zlib'
-import { moveDurably } from '@ledger-state/core/files'
 import { feedHeaderLine, stateToFeedLine, versionToFeedLine } from '@ledger-state/feed'
 import { decodeCommitMark, isHoldingsKey } from '@ledger-state/records'
 import { openStateEngineReader } from '@ledger-state/state-engine'
@@ -13,10 +8,10 @@ import { exportParquet } from '../parquet/export-parquet.js'
 import { TABLE_NAMES } from '../parquet/tables.js'
 import { type ExportSource, openExportSource } from '../stores/export-source.js'
 import { nameOfPlace, storeOptions, storePlace } from '../stores/store-place.js'
-import { findWriteTarget, type WriteTarget } from '../stores/write-target.js'
 import { formatBytes, formatCount, formatShare } from '../terminal/amounts.js'
 import { createProgressLine, type ProgressLine } from '../terminal/progress-line.js'
 import { listenForStop } from '../terminal/stop-signal.js'
+import { isSystemError, writeLinesTo } from './write-lines.js'
 
 const formatOption = option(
   'format',
@@ -35,9 +30,6 @@ const fromOption = option('from', 'VERSION', 'version of the state to begin with
 const toOption = option('to', 'VERSION', 'last version (default the latest)', parseWhole)
 
 const ENTRIES_PER_LINE = 500
-const PIECE_CHARACTERS = 65_536
-/** Ending of an export's name until the file is whole. */
-const UNFINISHED = '.unfinished'
 
 export const exportCommand: Command = {
   name: 'export',
@@ -72,7 +64,7 @@ export const exportCommand: Command = {
       const to = input.get(toOption) ?? ledger.latestVersion
       if (from > to) throw usage.fromAboveTo(from, to)
       const exported = { entries: 0 }
-      await writeTo(file, feedLines(store, ledger.chainId, from, to, progress, exported), stop.signal)
+      await writeLinesTo(file, feedLines(store, ledger.chainId, from, to, progress, exported), stop.signal)
       progress.finish()
       const signal = stop.by()
       if (signal) throw stoppedBy(signal, `${file} is not written; the same command begins again`)
@@ -120,71 +112,6 @@ async function exportToParquet(input: CommandInput, folder: string): Promise<voi
     progress.finish()
     await engine.close()
   }
-}
-
-/**
- * Writes to the place that a path names. A file gets its name only once it is whole, and nothing is left if writing
- * fails or the signal stops it. Pipes and devices are written to, and links are followed.
- */
-async function writeTo(path: string, lines: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
-  try {
-    const target = await findWriteTarget(path)
-    if (target.kind === 'folder') throw exportFailed.isFolder(path)
-    if (target.kind === 'file') return await writeWhole(target, path, lines, signal)
-    const stream = await target.open(signal)
-    if (stream) await writeLines(stream, path, lines, signal)
-  } catch (error) {
-    if (signal.aborted) return
-    throw isSystemError(error) ? exportFailed.cannotExport(path, error) : error
-  }
-}
-
-async function writeWhole(
-  { path, mode }: WriteTarget & { readonly kind: 'file' },
-  name: string,
-  lines: AsyncIterable<string>,
-  signal: AbortSignal,
-): Promise<void> {
-  const unfinished = path + UNFINISHED
-  await rm(unfinished, { force: true })
-  try {
-    const file = await open(unfinished, 'wx')
-    if (mode !== undefined) await file.chmod(mode)
-    await writeLines(file.createWriteStream(), name, lines, signal)
-    await moveDurably(unfinished, path)
-  } catch (error) {
-    await rm(unfinished, { force: true })
-    throw error
-  }
-}
-
-function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && 'syscall' in error
-}
-
-async function writeLines(
-  file: Writable,
-  name: string,
-  lines: AsyncIterable<string>,
-  signal: AbortSignal,
-): Promise<void> {
-  const text = Readable.from(inPieces(lines))
-  if (name.endsWith('.gz')) await pipeline(text, createGzip(), file, { signal })
-  else if (name.endsWith('.zst')) {
-    await pipeline(text, createZstdCompress({ params: { [constants.ZSTD_c_checksumFlag]: 1 } }), file, { signal })
-  } else await pipeline(text, file, { signal })
-}
-
-/** Joins lines into larger pieces, which a stream handles faster. */
-async function* inPieces(lines: AsyncIterable<string>): AsyncGenerator<Buffer> {
-  let piece = ''
-  for await (const line of lines) {
-    piece += `${line}\n`
-    if (piece.length < PIECE_CHARACTERS) continue
-    yield Buffer.from(piece)
-    piece = ''
-  }
-  yield Buffer.from(piece)
 }
 
 async function* feedLines(
