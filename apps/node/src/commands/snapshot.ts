@@ -2,7 +2,7 @@ import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { moveDurably } from '@ledger-state/core/files'
 import { holdAudit } from '@ledger-state/ingest'
-import { openStateEngineReader, UNFINISHED_STORE_FILE } from '@ledger-state/state-engine'
+import { openAssembly, openStateEngineReader, UNFINISHED_STORE_FILE } from '@ledger-state/state-engine'
 import type { Command } from '../config/command.js'
 import { switchOption } from '../config/option.js'
 import { copyNotEmpty, stoppedBy, usageError } from '../errors.js'
@@ -72,18 +72,21 @@ async function folderAt(path: string): Promise<string> {
   throw usageError(`snapshot: ${path} is not a folder`)
 }
 
-/** Copies into a folder, which gets its name only once the copy is whole. Nothing is left if it fails. */
+/**
+ * Copies into a folder, which gets its name only once the copy is whole. Nothing is left if it fails.
+ * @throws `store_locked` while another command makes a store at the same place
+ */
 async function copyIntoFolder(from: StorePlace, path: string): Promise<void> {
   if ((await readdir(path).catch(() => [])).length > 0) throw copyNotEmpty(path)
-  const unfinished = `${path}.unfinished`
-  const remove = () => rm(unfinished, { recursive: true, force: true })
-  await remove()
+  const assembly = openAssembly(path)
+  const unfinished = join(assembly.folder, 'copy')
   try {
+    await rm(unfinished, { recursive: true, force: true })
     await copyRecords(from, { kind: 'folder', dataDir: unfinished })
     await moveDurably(unfinished, path)
-  } catch (error) {
-    await remove()
-    throw error
+  } finally {
+    await rm(assembly.folder, { recursive: true, force: true })
+    assembly.close()
   }
 }
 

@@ -1,11 +1,12 @@
 // The commands on a store in a database, run against a real PostgreSQL server.
 import { spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openSource } from '@ledger-state/feed'
 import { ingestSource } from '@ledger-state/ingest'
 import { type PostgresServer, startPostgres } from '@ledger-state/postgres-engine/testing/postgres-server'
 import { parseSliceSpec } from '@ledger-state/slices'
+import { openAssembly } from '@ledger-state/state-engine'
 import { eventually } from '@ledger-state/testing/eventually'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import pg from 'pg'
@@ -294,6 +295,23 @@ describe('a store in a database', () => {
       expect(readFileSync(bed.at('a.ndjson'), 'utf8')).toBe(readFileSync(bed.at('b.ndjson'), 'utf8'))
     },
   )
+
+  it('is not copied into a folder for which another command is making a store', async () => {
+    const url = await filledStore(20)
+    const other = openAssembly(bed.at('copy'))
+    writeFileSync(join(other.folder, 'segment-1.part'), 'fetched so far')
+    try {
+      expect(bed.run('snapshot', 'copy', '--store', url)).toMatchObject({
+        status: 1,
+        stderr: expect.stringMatching(/another writer .*copy\.unfinished/),
+      })
+      expect(readFileSync(join(other.folder, 'segment-1.part'), 'utf8')).toBe('fetched so far')
+    } finally {
+      other.close()
+    }
+    expect(bed.run('snapshot', 'copy', '--store', url)).toMatchObject({ status: 0 })
+    expect(readdirSync(bed.folder).filter((name) => name.startsWith('copy'))).toEqual(['copy'])
+  })
 
   it('prints its content, is pruned, and resumes', async () => {
     const url = await filledStore(100)
