@@ -19,6 +19,8 @@ export const rangeErrors = {
       `the range in ${path} is not finished: run ledger-state ingest BACKUP --range ${range} --data-dir ${path} again`,
     otherTransactions: (before: string, next: string) =>
       `${before} and ${next} keep different parts of transactions: fill both with the same --keep-transactions`,
+    inPlaceOfUnfinished: (path: string) =>
+      `the joined store would be put together in ${path}, which has a range: rename that folder, or join into another one`,
     overlap: (before: string, next: string, version: bigint) => `${before} and ${next} both have version ${version}`,
   }),
   ...declareErrors('version_gap', {

@@ -13,6 +13,8 @@ export const invalidArgumentErrors = declareErrors('invalid_argument', {
   notAFolder: (path: string) => `${path} is not a folder`,
   commitTooLong: (bytes: number, most: number) =>
     `a commit of ${bytes} bytes is too long; at most ${most}: commit fewer versions at once`,
+  mountPoint: (path: string) =>
+    `${path} is a mount point: name a folder in it, because a store is moved to its place as a whole`,
   folderNotEmpty: (path: string) => `the folder ${path} is not empty: a store needs a folder of its own`,
 })
 

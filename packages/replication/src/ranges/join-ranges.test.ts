@@ -248,3 +248,16 @@ it('ranges that do not fit together are refused by name, and leave nothing at th
   await out.close()
   await again.close()
 })
+
+it('a range in the folder in which the joined store would be put together keeps its files', async () => {
+  const made = makeBackup(createRandom(1), 24)
+  const range = (from: bigint, to: bigint) => ({ range: { from, to } })
+  await ingest(at('first'), made, range(0n, 29n), true)
+  await ingest(at('out.unfinished'), made, range(30n, made.chain.latestVersion), true)
+  const folders = [at('first'), at('out.unfinished')]
+  await expect(joinRanges(folders, at('out'))).rejects.toMatchObject({
+    code: 'invalid_argument',
+    message: expect.stringMatching(/out\.unfinished, which has a range: rename/),
+  })
+  expect(await joinRanges(folders, at('other'))).toMatchObject({ stores: 2, firstVersion: 0n })
+})

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer'
+import { realpathSync } from 'node:fs'
 import {
   type CommitMark,
   decodeCommitMark,
@@ -67,12 +68,20 @@ export async function joinRanges(
   for (const [at, store] of stores.entries()) if (at > 0) expectNext(stores[at - 1]!, store)
   const assembly = openAssembly(path)
   try {
+    expectNotIn(assembly.folder, folders)
     await withSystemErrorsAsync(assembly.folder, () => joinInto(assembly, stores, path, options))
   } finally {
     assembly.close()
   }
   const [first, last] = [stores[0]!.segments.ledger, stores.at(-1)!.segments.ledger]
   return { firstVersion: first.oldestVersion, lastVersion: last.latestVersion, stores: stores.length }
+}
+
+/** @throws `invalid_argument` if a range lies where the joined store is put together, which would remove its files */
+function expectNotIn(unfinished: string, folders: readonly string[]): void {
+  const place = realpathSync(unfinished)
+  const found = folders.find((folder) => realpathSync(folder) === place)
+  if (found !== undefined) throw rangeErrors.inPlaceOfUnfinished(found)
 }
 
 async function joinInto(

@@ -1,5 +1,14 @@
 import { Buffer } from 'node:buffer'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openSharedFiles, openSharedTarget } from '@ledger-state/feed'
@@ -50,10 +59,10 @@ async function commit(first: number, count: number): Promise<void> {
   await engine.close()
 }
 
-async function push(location = PLACE, onProgress?: (bytes: number, total: number) => void) {
+async function push(location = PLACE, onProgress?: (bytes: number, total: number) => void, store = at('store')) {
   const target = openSharedTarget(location, { firstPauseMs: 2 })
   try {
-    return await pushSegments(at('store'), target, { onProgress })
+    return await pushSegments(store, target, { onProgress })
   } finally {
     target.close()
   }
@@ -79,6 +88,21 @@ async function answersOf(path: string): Promise<unknown> {
 
 const inCloud = () => readdirSync(at('cloud/nets/mainnet'))
 const puts = () => bucket.requests.filter(({ method }) => method === 'PUT')
+
+it('a store that a link leads to is linked next to the store, which may be on another disk than the link', async () => {
+  mkdirSync(at('other'))
+  symlinkSync(at('store'), at('other/link'))
+  const seen = new Set<string>()
+  await push(
+    PLACE,
+    () => {
+      for (const name of [...readdirSync(at('other')), ...readdirSync(folder)]) seen.add(name)
+    },
+    `${at('other/link')}/`,
+  )
+  expect([...seen].filter((name) => name.includes('push'))).toEqual(['store.push.unfinished'])
+  expect(readdirSync(at('other/link')).filter((name) => name.includes('push'))).toEqual([])
+})
 
 it('a store is pushed into a bucket, files first; another push adds the new files, and the store is fetched from there', async () => {
   const progress: number[] = []

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
-import { rmSync } from 'node:fs'
+import { realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeFolderNow } from '@ledger-state/core/files'
+import { isPresent, makeFolderNow } from '@ledger-state/core/files'
 import type { SharedTarget } from '@ledger-state/feed'
 import {
   keyRangeOf,
@@ -52,7 +52,9 @@ export async function pushSegments(
 async function push(path: string, target: string | SharedTarget, options: PushOptions): Promise<PushedSegments> {
   const shelf = typeof target === 'string' ? createFolderShelf(target) : createBucketShelf(target)
   if (typeof target === 'string') makeFolderNow(target)
-  const work = openAssembly(typeof target === 'string' ? join(target, WORK_NAME) : `${path}.${WORK_NAME}`)
+  // Next to the store itself, whatever link leads to it: files of another disk would be copied.
+  const besideStore = `${isPresent(path) ? realpathSync(path) : path}.${WORK_NAME}`
+  const work = openAssembly(typeof target === 'string' ? join(target, WORK_NAME) : besideStore)
   const copy = join(work.folder, 'store')
   try {
     rmSync(copy, { recursive: true, force: true })

@@ -1,5 +1,5 @@
-import { readdirSync, rmdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { lstatSync, readdirSync, readlinkSync, realpathSync, rmdirSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { isPresent, makeFolderNow, moveDurably } from '@ledger-state/core/files'
 import { folderHasStore, invalidArgumentErrors } from '../errors.js'
 import { LOCK_FILE, STORE_FILE, withStoreErrors, withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
@@ -26,13 +26,18 @@ export interface Assembly {
   close(): void
 }
 
+/** Links that are followed, as on Linux. */
+const MOST_LINKS = 40
+
 /**
- * Begins or continues to put a store together.
- * @throws `store_not_empty` if there is something at its place; `store_locked` while another process does the same
+ * Begins or continues to put a store together. Links are followed, whether something is there or not.
+ * @throws `store_not_empty` if there is something at its place; `invalid_argument` if nothing can be put there, such as
+ *   for a mount point; `store_locked` while another process does the same
  */
-export function openAssembly(path: string): Assembly {
+export function openAssembly(named: string): Assembly {
+  const path = withStoreErrors(named, () => followLinks(named))
   expectFree(path)
-  const folder = `${path.replace(/\/+$/, '')}.unfinished`
+  const folder = `${path}.unfinished`
   const release = withStoreErrors(folder, () => {
     makeFolderNow(folder)
     return acquireWriterLock(join(folder, LOCK_FILE))
@@ -57,7 +62,6 @@ export function openAssembly(path: string): Assembly {
     publish: async () => {
       await withStoreErrorsAsync(path, async () => {
         expectFree(path)
-        // The system refuses to put a folder in the place of a mount point.
         if (isPresent(path)) rmdirSync(path)
         await moveDurably(folder, path)
       })
@@ -74,5 +78,17 @@ function expectFree(path: string): void {
     if (!found.isDirectory()) throw invalidArgumentErrors.notAFolder(path)
     if (isPresent(join(path, STORE_FILE))) throw folderHasStore(path)
     if (readdirSync(path).length > 0) throw invalidArgumentErrors.folderNotEmpty(path)
+    // The system lets nothing take the place of a mount point, and the store would be put together on another disk.
+    if (found.dev !== statSync(dirname(resolve(path))).dev) throw invalidArgumentErrors.mountPoint(path)
   })
+}
+
+function followLinks(path: string): string {
+  let place = path.replace(/(?<=.)\/+$/, '')
+  for (let links = 0; links < MOST_LINKS; links++) {
+    if (!lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink()) return place
+    place = resolve(realpathSync(dirname(place)), readlinkSync(place))
+  }
+  // The system's own error for links that lead in a circle.
+  return realpathSync(place)
 }
