@@ -1,3 +1,4 @@
+import type { Truncation } from '@ledger-state/engine'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { encodeManifest, parseManifest, type SegmentsManifest } from './segments-manifest.js'
@@ -29,6 +30,18 @@ const files = fc
     until: until!,
     lastVersion: lastVersion!,
   }))
+/** Those of the truncations that may follow each other below a version. */
+function ascendingCuts(cuts: readonly Truncation[], latest: bigint): Truncation[] {
+  const kept: Truncation[] = []
+  for (const cut of cuts) {
+    const { number, version } = kept.at(-1) ?? { number: 0, version: -1n }
+    if (cut.number > number && cut.version > version && cut.version <= latest) kept.push(cut)
+  }
+  return kept
+}
+
+const withTruncations = (truncations: Truncation[]) => (truncations.length > 0 ? { truncations } : {})
+
 const manifests: fc.Arbitrary<SegmentsManifest> = fc
   .record({
     versions: ascending(3),
@@ -37,10 +50,10 @@ const manifests: fc.Arbitrary<SegmentsManifest> = fc
     segmentsId: u64s,
     complete: fc.boolean(),
     mark: fc.option(fc.uint8Array({ minLength: 1, maxLength: 40 }), { nil: undefined }),
-    truncations: fc.array(fc.record({ number: counts, version: u64s }), { maxLength: 3 }),
+    cuts: fc.array(fc.record({ number: fc.integer({ min: 1, max: 2 ** 48 }), version: u64s }), { maxLength: 3 }),
     files: fc.uniqueArray(files, { minLength: 1, maxLength: 5, selector: ({ sha256 }) => sha256 }),
   })
-  .map(({ versions: [base, oldest, latest], blocks: [oldestBlock, latestBlock], truncations, ...rest }) => ({
+  .map(({ versions: [base, oldest, latest], blocks: [oldestBlock, latestBlock], cuts, ...rest }) => ({
     facts: {
       segmentsId: rest.segmentsId,
       ledger: {
@@ -49,7 +62,7 @@ const manifests: fc.Arbitrary<SegmentsManifest> = fc
         latestBlock,
         oldestVersion: oldest!,
         oldestBlock,
-        ...(truncations.length > 0 && { truncations }),
+        ...withTruncations(ascendingCuts(cuts, latest!)),
       },
       base: { version: base!, complete: rest.complete },
       mark: rest.mark,
@@ -109,4 +122,41 @@ it('names lead nowhere else, and versions and members are known to this program'
     expect(changed).not.toBe(text)
     expect(parseManifest(changed)).toMatch(why)
   }
+})
+
+it.each([
+  [
+    'the same number twice',
+    [
+      [1, '3'],
+      [1, '4'],
+    ],
+  ],
+  ['the number 0', [[0, '3']]],
+  ['a number after which none can be counted', [[Number.MAX_SAFE_INTEGER, '3']]],
+  [
+    'a lower number later',
+    [
+      [5, '3'],
+      [3, '4'],
+    ],
+  ],
+  [
+    'a lower version later, which would cut off what was written since',
+    [
+      [1, '4'],
+      [2, '3'],
+    ],
+  ],
+  ['a version above the latest', [[1, '18446744073709551615']]],
+])('truncations with %s are refused', (_, branch) => {
+  const [made] = fc.sample(manifests, { numRuns: 1, seed: 5 })
+  const { facts, files } = made!
+  const ledger = { ...facts.ledger, latestVersion: 2n ** 63n, truncations: [{ number: 1, version: 3n }] }
+  const base = { version: 0n, complete: true }
+  const text = encodeManifest({ facts: { ...facts, base, ledger: { ...ledger, oldestVersion: 0n } }, files })
+  expect(parseManifest(text)).toBeTypeOf('object')
+  const changed = text.replace('[[1,"3"]]', JSON.stringify(branch))
+  expect(changed).not.toBe(text)
+  expect(parseManifest(changed)).toMatch(/truncations do not ascend|a count that is not/)
 })

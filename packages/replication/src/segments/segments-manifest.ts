@@ -15,6 +15,8 @@ const LIMITS = { depth: 4, values: 1_200_000 }
 const MOST_MARK_BYTES = 2 ** 16
 const MOST_FILE_BYTES = 2 ** 31
 const MOST_TRUNCATIONS = 16
+/** The greatest number of a truncation. A fetched store counts its own from there. */
+const MOST_TRUNCATION_NUMBER = 2 ** 48
 
 /** A segment file as a manifest describes it. */
 export interface ManifestFile extends Omit<StoreSegment, 'path'> {
@@ -116,7 +118,7 @@ function readManifest(value: unknown): SegmentsManifest {
   const [oldest, latest] = [readVersion(top.oldest, 'oldest'), readVersion(top.latest, 'latest')]
   const truncations = array(top.branch, 'branch', MOST_TRUNCATIONS).map((one) => {
     const [number, version] = array(one, 'branch', 2)
-    return { number: count(number, 'branch', Number.MAX_SAFE_INTEGER), version: u64(version, 'branch') }
+    return { number: count(number, 'branch', MOST_TRUNCATION_NUMBER), version: u64(version, 'branch') }
   })
   const mark = hex(top.mark, 'mark', MOST_MARK_BYTES)
   const ledger = {
@@ -135,6 +137,12 @@ function readManifest(value: unknown): SegmentsManifest {
   if (facts.base.version > oldest.version || oldest.version > latest.version) {
     throw new ManifestFault('its versions do not ascend')
   }
+  // Reads take every version above a later truncation of the list for cut off.
+  const isOrdered = truncations.every(({ number, version }, at) => {
+    const before = truncations[at - 1] ?? { number: 0, version: -1n }
+    return number > before.number && version > before.version && version <= latest.version
+  })
+  if (!isOrdered) throw new ManifestFault('its truncations do not ascend')
   const files = array(top.files, 'files', MOST_FILES).map(readFile)
   if (files.length === 0) throw new ManifestFault('it names no files')
   if (new Set(files.map(({ sha256 }) => sha256)).size !== files.length) throw new ManifestFault('it names a file twice')
