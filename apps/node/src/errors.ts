@@ -152,7 +152,7 @@ export const diskTooSmall = declareErrors('disk_too_small', {
     `the disk of ${dataDir} has ${formatBytes(freeBytes)} free, but fetching the rest needs ${formatBytes(neededBytes)}: nothing more was fetched; make room, and run the same command again`,
   /** Error for a disk without room for the snapshot from which a slice is taken. */
   noRoomForSnapshot: (folder: string, neededBytes: number, freeBytes: number) =>
-    `the disk of ${folder} has ${formatBytes(freeBytes)} free, but fetching the snapshot needs ${formatBytes(neededBytes)} there temporarily; nothing was fetched`,
+    `the disk of ${folder} has ${formatBytes(freeBytes)} free, but fetching the rest of the snapshot needs ${formatBytes(neededBytes)} there temporarily: nothing more was fetched; make room, and run the same command again`,
 })
 
 /** Adds the content of the store to an error about a version or a time outside of it. */

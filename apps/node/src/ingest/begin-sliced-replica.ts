@@ -95,7 +95,7 @@ async function fetchWhole(url: string, folder: string, { signal }: Stop): Promis
     async onBegin({ bytes, missing, isSlice }) {
       const free = await freeBytesAt(folder)
       notice(`the snapshot has ${formatBytes(bytes)}; the disk has ${formatBytes(free)} free`)
-      if (isSlice || missing > free) rmSync(folder, { recursive: true })
+      if (isSlice || (missing > free && missing === bytes)) rmSync(folder, { recursive: true })
       if (isSlice) throw usage.replicaOfSlice(url)
       if (missing > free) throw diskTooSmall.noRoomForSnapshot(folder, missing, free)
     },
