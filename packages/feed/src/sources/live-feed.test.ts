@@ -19,6 +19,8 @@ let url: string
 let notices: string[]
 /** Handlers that answer the next requests for the feed, one each. */
 let faults: FeedHandler[]
+/** Handlers that answer the next requests for the index, one each. */
+let indexes: FeedHandler[]
 /** Version after which each connection ends. */
 let cutAfter: number
 
@@ -26,7 +28,11 @@ beforeEach(async () => {
   notices = []
   faults = []
   cutAfter = LAST
-  server = createServer((request, response) => (faults.shift() ?? answer)(request, response))
+  indexes = []
+  server = createServer((request, response) => {
+    const answers = request.url === '/' && indexes.length > 0 ? indexes : faults
+    ;(answers.shift() ?? answer)(request, response)
+  })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 })
@@ -58,6 +64,9 @@ const text =
 
 const ofOtherChain = text(200, `${feedHeaderLine({ chainId: 9 })}\n`)
 const gone = text(410, '{"message":"the feed begins after version 900"}')
+
+const indexWith = (oldest: string) =>
+  text(200, JSON.stringify({ format: 'ledger-feed', chain_id: CHAIN, oldest_version: oldest, latest_version: '20' }))
 
 /** Follows the feed up to its last version, and returns the versions. */
 async function follow(): Promise<bigint[]> {
@@ -98,11 +107,23 @@ describe('a live feed that is followed', () => {
     ['another chain', 'chain_id_mismatch', ofOtherChain],
     ['versions that are gone', 'version_gap', gone],
   ])('accepts %s when three answers in a row say so', async (_, code, fault) => {
+    indexes = Array.from({ length: 5 }, () => indexWith('0'))
     faults.push(fault, fault)
     expect(await follow()).toEqual(ALL)
     expect(notices.length).toBe(2)
     faults.push(fault, fault, fault)
     await expect(follow()).rejects.toMatchObject({ code, fields: { answers: 3 } })
+    expect(faults).toEqual([])
+  })
+
+  it('goes on after its oldest version, if the source has pruned up to the version of the store since it was opened', async () => {
+    faults.push(gone)
+    indexes.push(indexWith('1'))
+    expect(await follow()).toEqual(ALL.slice(1))
+    expect(notices).toEqual([])
+    faults.push(gone, gone, gone, gone)
+    indexes.push(indexWith('1'), indexWith('2'), indexWith('2'))
+    await expect(follow()).rejects.toMatchObject({ code: 'version_gap', fields: { answers: 3 } })
     expect(faults).toEqual([])
   })
 
@@ -168,6 +189,7 @@ describe('a live feed that is followed', () => {
 
   it('counts again after a version', async () => {
     cutAfter = 3
+    indexes = Array.from({ length: 4 }, () => indexWith('0'))
     faults.push(gone, gone, answer, gone, gone, answer, ofOtherChain, ofOtherChain)
     expect(await follow()).toEqual(ALL)
   })

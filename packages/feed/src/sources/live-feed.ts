@@ -18,6 +18,7 @@ import {
 import { atPlace, beforeFeed, headWentBack, invalidFeed, otherChain, requestRefused, sourceFailed } from '../errors.js'
 import { readLines } from '../files/lines.js'
 import { FETCH_ENCODINGS } from '../requests/fetch-encodings.js'
+import { tryJson } from '../requests/remote-url.js'
 import { askingAgain, createBackoff } from '../requests/retrying-fetch.js'
 import { viewAsBuffer } from '../view-as-buffer.js'
 import { type FeedHead, parseFeedHead } from '../wire/feed-head.js'
@@ -129,10 +130,9 @@ export class LiveFeed implements LedgerSource {
 
   async *versions({ version, signal, onIdle }: Reading = {}): AsyncGenerator<VersionWrites> {
     const ended = signal ? AbortSignal.any([signal, this.#closed.signal]) : this.#closed.signal
-    // The source cannot separate the writes of its oldest version from earlier writes.
-    const oldestTold = this.#index.oldestVersion + 1n
-    this.#next = version === this.#index.oldestVersion || version === undefined ? oldestTold : version
+    this.#next = version ?? this.#index.oldestVersion
     this.#first = this.#next
+    this.#skipOldest()
     for await (const step of this.#steps(ended)) {
       if (step !== END) {
         yield step
@@ -194,19 +194,26 @@ export class LiveFeed implements LedgerSource {
     return true
   }
 
+  /**
+   * Begins after the oldest version of the source, whose writes it cannot separate from earlier ones. Returns whether the
+   * first version is that one.
+   */
+  #skipOldest(): boolean {
+    if (this.#next !== this.#first || this.#next !== this.#index.oldestVersion) return false
+    this.#next++
+    return true
+  }
+
   /** The lines of one answer after its first line. */
   async *#rows(ended: AbortSignal): AsyncGenerator<FeedRow> {
-    const headers = { ...this.#headers, accept: 'application/x-ndjson', 'accept-encoding': FETCH_ENCODINGS }
     const url = `${this.#url}/feed`
-    const response = await sendRequest(`${url}?from=${this.#next}`, {
-      headers,
-      ...(this.#headers && { redirectTarget: followNone }),
-      signal: ended,
-      silenceMs: SILENCE_MS,
-      isLive: true,
-    })
+    const response = await this.#ask(`${url}?from=${this.#next}`, 'application/x-ndjson', ended)
     if ('why' in response) throw this.#failureOf(response)
-    if (response.status !== 200) throw await this.#errorOf(url, response)
+    if (response.status !== 200) {
+      const error = await this.#errorOf(url, response)
+      if (response.status !== 410 || !(await this.#hasFirstBecomeOldest(ended))) throw error
+      return yield* this.#rows(ended)
+    }
     const lines = readLines(buffersOf(response), MAX_FEED_LINE_BYTES, () => invalidFeed('a line is too long'))
     let isFirst = true
     for await (const line of lines) {
@@ -215,6 +222,25 @@ export class LiveFeed implements LedgerSource {
       else yield row
       isFirst = false
     }
+  }
+
+  async #ask(url: string, accept: string, signal: AbortSignal): Promise<HttpAnswer | RequestFailure> {
+    return await sendRequest(url, {
+      headers: { ...this.#headers, accept, 'accept-encoding': FETCH_ENCODINGS },
+      ...(this.#headers && { redirectTarget: followNone }),
+      signal,
+      silenceMs: SILENCE_MS,
+      isLive: true,
+    })
+  }
+
+  /** Reads the index again: the source may have pruned up to the first version since it was opened. */
+  async #hasFirstBecomeOldest(signal: AbortSignal): Promise<boolean> {
+    const answer = await this.#ask(`${this.#url}/`, 'application/json', signal)
+    const index = 'why' in answer ? undefined : parseFeedIndex(tryJson(await textOfFailure(answer)))
+    if (index?.chainId !== this.chainId) return false
+    this.#index = { ...this.#index, oldestVersion: index.oldestVersion }
+    return this.#skipOldest()
   }
 
   #begin({ chainId, hashSalt }: FeedStart): void {
