@@ -285,12 +285,13 @@ class RestNode implements LedgerSource {
     const { start } = asked
     const { status, headers, body } = answer
     const text = () => answerText(body.toString('utf8'), headers)
-    this.#noteHeaders(headers)
+    const latest = this.#noteHeaders(headers)
     if (status === 410) throw sourceFailed.prunedByNode(this.#url, start, text())
     const type = printable(headers.get('content-type') ?? 'nothing')
     if (status === 200 && type.toLowerCase().startsWith(BCS)) return await this.#readBcs(body, asked, url)
     if (status === 404 && isErrorOfNode(body)) return { value: [] }
-    if (status === 400 && isErrorOfNode(body) && isBelow(headers, start)) return { value: [] }
+    // A node refuses a page that begins above its newest version.
+    if (status === 400 && isErrorOfNode(body) && latest !== undefined && latest < start) return { value: [] }
     const error =
       status === 200 ? sourceFailed.notBcs(url, type, BCS) : sourceFailed.unexpectedStatus(url, status, text())
     // A node may recover, but an address that never answered as a node is wrong.
@@ -329,15 +330,19 @@ class RestNode implements LedgerSource {
     }
   }
 
-  #noteHeaders(headers: Headers): void {
+  /** Checks the chain that headers name, and returns the newest version if they name it. */
+  #noteHeaders(headers: Headers): bigint | undefined {
     const { chainId } = this
+    let latest: bigint | undefined
     for (const [name, value] of headers) {
       const isOther = name.endsWith('-chain-id') && chainId !== undefined && value !== String(chainId)
       if (isOther) throw otherChain(this.#url, clip(value), chainId)
     }
     for (const [name, value] of headers) {
-      if (name.endsWith('-ledger-version') && DECIMAL.test(value)) this.#ledgerVersion = BigInt(value)
+      if (name.endsWith('-ledger-version') && DECIMAL.test(value)) latest = BigInt(value)
     }
+    this.#ledgerVersion = latest ?? this.#ledgerVersion
+    return latest
   }
 
   #get<T>(
@@ -375,12 +380,6 @@ function isPruned(error: unknown): error is LedgerStateError {
 /**
  * Whether an error is a node's, which is JSON with a code. On other servers every path may be 404, without such a body.
  */
-/** Whether an answer says that the node's newest version is below one: then it refuses a page that begins there. */
-function isBelow(headers: Headers, version: bigint): boolean {
-  const latest = [...headers].find(([name]) => name.endsWith('-ledger-version'))?.[1]
-  return latest !== undefined && DECIMAL.test(latest) && BigInt(latest) < version
-}
-
 function isErrorOfNode(body: Buffer): boolean {
   const error = tryJson(body.toString('utf8')) as { readonly error_code?: unknown } | null | undefined
   return typeof error?.error_code === 'string'
