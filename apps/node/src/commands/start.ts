@@ -215,7 +215,7 @@ function leftUnread(from: string, dataDir: string, held: LedgerSummary): string 
 
 async function ingestMarked(dataDir: string, source: LedgerSource, options: IngestIntoOptions): Promise<void> {
   const mark = join(dataDir, INGESTING_MARK)
-  const restoreFolder = rememberFolder(dataDir)
+  const restoreFolder = rememberFolder(dataDir, INGESTING_MARK)
   makeDataFolder(dataDir)
   await writeFile(mark, `${source.description}\n`)
   try {

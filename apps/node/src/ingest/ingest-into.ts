@@ -23,6 +23,7 @@ import { mergeWithProgress } from './merge-with-progress.js'
 import { asStopped } from './open-to-ingest.js'
 import { sliceOptionsOf } from './slice-options.js'
 import { withWiderCommand } from './wider-slice.js'
+import { SOURCES_FOLDER } from './window-of-backup.js'
 
 export interface IngestIntoOptions extends Omit<IngestOptions, 'progress' | 'onNotice' | 'signal' | 'only'> {
   readonly stop: Stop
@@ -51,7 +52,7 @@ export async function ingestInto(place: StorePlace, source: LedgerSource, option
   const { stop, untilStopped = false, reopen, compress, slice, range } = options
   try {
     if (!slice) expectNoBegunSlice(place)
-    const restoreFolder = place.kind === 'folder' ? rememberFolder(place.dataDir) : () => {}
+    const restoreFolder = place.kind === 'folder' ? rememberFolder(place.dataDir, SOURCES_FOLDER) : () => {}
     // A store that follows a node may be served meanwhile, and readers take as much memory as this process.
     const memtableBytes = reopen ? undefined : ingestTableBytes(memoryBytes())
     const engine = await openWriter(place, { compress, memtableBytes, part: range !== undefined })

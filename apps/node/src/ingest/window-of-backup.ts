@@ -6,7 +6,7 @@ import type { StorePlace } from '../stores/store-place.js'
 import { expectSpace, planIngest, planText } from './fetch-plan.js'
 
 /** Folder next to a store in which sources keep metadata, and temporary copies of chunks. */
-const SOURCES = 'sources'
+export const SOURCES_FOLDER = 'sources'
 
 /**
  * Folder in which sources keep data that they need not fetch again; undefined for a store in a database.
@@ -14,7 +14,7 @@ const SOURCES = 'sources'
  */
 export function sourceFolderOf(place: StorePlace | undefined, isReadOnly = false): string | undefined {
   if (place?.kind !== 'folder') return undefined
-  const folder = join(place.dataDir, SOURCES)
+  const folder = join(place.dataDir, SOURCES_FOLDER)
   return isReadOnly && !existsSync(folder) ? undefined : folder
 }
 

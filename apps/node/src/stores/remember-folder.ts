@@ -1,17 +1,18 @@
 import { readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-
-/** Names that an ingest gives to files and folders. Others in the same folder may belong to anyone. */
-const OWN_NAME = /^(?:state\.mdb|writer\.lock|write-ahead-|segment-|sources$|ingest-under-way$)/
+import { isStoreFile } from '@ledger-state/state-engine'
 
 /**
  * Remembers the content of the folder of a store. The returned function removes everything that an ingest has added
- * since, and the folder itself if it did not exist and is empty. Files that the system refuses to remove stay.
+ * since, and the folder itself if it did not exist and is empty. Files of others in the folder stay, and those that the
+ * system refuses to remove.
+ * @param own name in the folder that an ingest uses, besides the files of the store
  */
-export function rememberFolder(path: string): () => void {
+export function rememberFolder(path: string, own: string): () => void {
   const before = namesIn(path)
   return () => {
-    const added = namesIn(path)?.filter((name) => OWN_NAME.test(name) && !before?.includes(name)) ?? []
+    const isOwn = (name: string): boolean => name === own || isStoreFile(name)
+    const added = namesIn(path)?.filter((name) => isOwn(name) && !before?.includes(name)) ?? []
     try {
       for (const name of added) rmSync(join(path, name), { recursive: true })
       if (!before) rmdirSync(path)

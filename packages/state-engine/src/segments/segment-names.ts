@@ -10,6 +10,11 @@ export function segmentPath(folder: string, file: number): string {
   return join(folder, `segment-${file}`)
 }
 
+/** Whether a name is a segment file's, or that of one that is written or mapped. */
+export function isSegmentName(name: string): boolean {
+  return NAME.test(name)
+}
+
 /** Numbers of the segment files in a folder. */
 export function listSegments(folder: string): number[] {
   return readdirSync(folder).flatMap((name) => {

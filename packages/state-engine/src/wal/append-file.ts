@@ -24,6 +24,10 @@ export function walFilePath(folder: string, fileNumber: number): string {
   return join(folder, `write-ahead-${fileNumber}`)
 }
 
+export function isWalName(name: string): boolean {
+  return NAME.test(name)
+}
+
 /** Numbers of the WAL files in a folder, ascending. */
 export function listWalFiles(folder: string): number[] {
   const numbers = readdirSync(folder).flatMap((name) => NAME.exec(name)?.slice(1).map(Number) ?? [])
