@@ -3,7 +3,7 @@ import { nodeOptions, settings } from '../config/settings.js'
 import { readSliceSettings } from '../config/slice-settings.js'
 import { beginReplica } from '../ingest/begin-replica.js'
 import { expectNoBegunSlice } from '../ingest/begin-sliced-replica.js'
-import { nodeSettings } from '../processes/node-settings.js'
+import { nodeSettings, rereadSettings } from '../processes/node-settings.js'
 import { servingLine } from '../processes/serving-line.js'
 import { runNode } from '../processes/supervisor.js'
 import { storeOptions, storePlace } from '../stores/store-place.js'
@@ -35,7 +35,7 @@ and the log names the settings that have changed and take effect at the next res
     if (replicaOf !== undefined) await beginReplica(replicaOf, place, slice, stop)
     await runNode(node, stop.signal, {
       onListening: (address, ledger) => process.stdout.write(`${servingLine(address, ledger)}\n`),
-      reread: () => nodeSettings(input.reread(), place),
+      reread: () => rereadSettings(input, (from) => nodeSettings(from, place)),
     })
   },
 }

@@ -19,7 +19,7 @@ import { notice } from '../ingest/ingest-notice.js'
 import { type IngestSettings, parseIngestSettings } from '../ingest/ingest-settings.js'
 import { openToIngest } from '../ingest/open-to-ingest.js'
 import { announceWindow, sourceFolderOf } from '../ingest/window-of-backup.js'
-import { type NodeSettings, nodeSettings } from '../processes/node-settings.js'
+import { type NodeSettings, nodeSettings, type RereadSettings, rereadSettings } from '../processes/node-settings.js'
 import { servingLine } from '../processes/serving-line.js'
 import { runNode } from '../processes/supervisor.js'
 import { makeDataFolder } from '../stores/make-data-folder.js'
@@ -113,7 +113,7 @@ async function startSource({ input, given, place, held, isUnderWay }: Start, fro
   } else if (from !== undefined) {
     notice(leftUnread(from, dataDir, held))
   }
-  await serveLedger(node, () => read(input.reread()), stop, isDemo)
+  await serveLedger(node, () => rereadSettings(input, read), stop, isDemo)
 }
 
 /** Serves a window of a network while the window is ingested and the network is followed. */
@@ -134,7 +134,7 @@ async function startNetwork(
     await announceWindow(source, { ...given, place }, notice)
     await source.close()
   }
-  await serveLedger(node, () => read(input.reread()), stop)
+  await serveLedger(node, () => rereadSettings(input, read), stop)
 }
 
 /** Serves a replica of another node, which begins with a snapshot of its store. */
@@ -142,11 +142,16 @@ async function startReplica({ input, given, place }: Start, url: string): Promis
   const node = nodeSettings(input, place)
   const stop = listenForStop()
   await beginReplica(url, place, given.slice, stop)
-  await serveLedger(node, () => nodeSettings(input.reread(), place), stop)
+  await serveLedger(node, () => rereadSettings(input, (from) => nodeSettings(from, place)), stop)
 }
 
 /** Runs the node, and prints addresses to begin with once it serves. */
-async function serveLedger(node: NodeSettings, reread: () => NodeSettings, stop: Stop, isDemo = false): Promise<void> {
+async function serveLedger(
+  node: NodeSettings,
+  reread: () => RereadSettings,
+  stop: Stop,
+  isDemo = false,
+): Promise<void> {
   if (stop.signal.aborted) return
   const { explorer } = node.reader
   await runNode(node, stop.signal, {

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { didYouMean } from '@ledger-state/core'
 import { usage, usageError } from '../errors.js'
-import { type Command, type CommandInput, optionsOf } from './command.js'
+import { type Command, type CommandInput, optionsOf, type RereadInput } from './command.js'
 import { type Configuration, effectiveConfiguration, readConfiguration } from './configuration.js'
 import { type DefaultedOption, type Option, parseAs } from './option.js'
 import { configOption } from './settings.js'
@@ -38,12 +38,13 @@ class ParsedInput implements CommandInput {
     values: Readonly<Record<string, string | boolean | undefined>>,
     positionals: readonly string[],
     readConfiguration: () => Configuration,
+    configuration = readConfiguration(),
   ) {
     this.#command = command
     this.#values = values
     this.#positionals = positionals
     this.#readConfiguration = readConfiguration
-    this.#configuration = readConfiguration()
+    this.#configuration = configuration
     for (const option of command.options) this.get(option)
   }
 
@@ -71,8 +72,15 @@ class ParsedInput implements CommandInput {
     return value
   }
 
-  reread(): CommandInput {
-    return new ParsedInput(this.#command, this.#values, this.#positionals, this.#readConfiguration)
+  reread(): RereadInput {
+    const later = this.#readConfiguration()
+    const kept = [...this.#configuration].filter(([{ appliesAtOnce }]) => !appliesAtOnce)
+    const changed = [...later].filter(([{ appliesAtOnce }]) => appliesAtOnce)
+    return { all: this.#with(later), atOnce: this.#with(new Map([...kept, ...changed])) }
+  }
+
+  #with(configuration: Configuration): CommandInput {
+    return new ParsedInput(this.#command, this.#values, this.#positionals, this.#readConfiguration, configuration)
   }
 
   effective(): Record<string, string | number | boolean> {

@@ -34,9 +34,16 @@ export interface CommandInput {
   /** The value of one of the `required` options. */
   required<T>(option: Option<T>): T
   /** Reads the environment and the file again, with the same words of the command line. */
-  reread(): CommandInput
+  reread(): RereadInput
   /** The value of every setting except secrets. */
   effective(): Record<string, string | number | boolean>
+}
+
+/** An input after its environment and its file have changed. */
+export interface RereadInput {
+  readonly all: CommandInput
+  /** The input before, in which only the settings that take effect at once have their new values. */
+  readonly atOnce: CommandInput
 }
 
 const helpOption = switchOption('help', 'show this text')

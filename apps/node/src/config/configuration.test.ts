@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { REFUSED_TEXTS } from '../../testing/refused-settings.ts'
-import { changedWriter, nodeSettings } from '../processes/node-settings.js'
+import { changedSettings, nodeSettings, rereadSettings } from '../processes/node-settings.js'
 import type { Command, CommandInput } from './command.js'
 import { parseCommandInput } from './command-line.js'
 import { configurationSchema, effectiveConfiguration, readConfiguration } from './configuration.js'
@@ -32,6 +32,7 @@ const command: Command = {
   examples: [],
   run: async () => {},
 }
+const read = (input: CommandInput) => nodeSettings(input, { kind: 'folder', dataDir: 'data' })
 const parse = (...words: string[]): CommandInput => parseCommandInput(command, words) as CommandInput
 
 describe('readConfiguration', () => {
@@ -122,7 +123,7 @@ describe('a file that is read again', () => {
   ])('is refused if it says %j', (content, message) => {
     const input = parse('--config', file(GOOD))
     file(typeof content === 'string' ? content : { ...GOOD, ...content })
-    expect(() => nodeSettings(input.reread(), { kind: 'folder', dataDir: 'data' })).toThrow(message)
+    expect(() => rereadSettings(input, read)).toThrow(message)
   })
 
   it('is refused if it is gone', () => {
@@ -173,8 +174,8 @@ describe('a command line', () => {
   it('reads the file again when asked', () => {
     const input = parse('--config', file({ retain: 5 }), '--readers', '2')
     file({ retain: 8, readers: 9 })
-    expect([input.get(settings.retain), input.reread().get(settings.retain)]).toEqual([5n, 8n])
-    expect(input.reread().get(settings.readers)).toBe(2)
+    expect([input.get(settings.retain), input.reread().all.get(settings.retain)]).toEqual([5n, 8n])
+    expect(input.reread().all.get(settings.readers)).toBe(2)
     file({ retain: 'x' })
     expect(() => input.reread()).toThrow('"retain"')
   })
@@ -229,17 +230,22 @@ it('a slice of the store of a node keeps whole transactions by default, as it be
   expect(keptParts('--follow', 'http://node-a:8090', ...slice!)).toBeUndefined()
 })
 
-it('a running writer takes over only the settings that take effect at once', () => {
-  const writerOf = (...words: string[]) => nodeSettings(parse(...words), { kind: 'folder', dataDir: 'data' }).writer
-  const before = writerOf('--follow', 'http://node-a:8090', '--retain', '1000')
-  const later = ['--holdings', 'off', '--keep-transactions', 'none', '--compress', 'never', '--log-level', 'debug']
-  const changed = changedWriter(before, writerOf('--follow', 'http://node-b:8090', '--retain', '2000', ...later))
-  expect(changed).toEqual({ ...before, follow: 'http://node-b:8090', retain: '2000' })
-  expect(changedWriter(before, writerOf('--follow', 'http://node-a:8090', '--retain', '1000', ...later))).toEqual(
-    before,
-  )
-  expect(changedWriter(before, writerOf())).toBeUndefined()
-  expect(changedWriter(undefined, before)).toEqual(before)
+it('of a running node, only the settings change that take effect at once, also of a writer that begins', () => {
+  const later = { holdings: 'off', 'keep-transactions': 'none', compress: 'never', 'log-level': 'debug', readers: 9 }
+  const follow = 'http://node-a:8090'
+  for (const before of [{}, { follow }, { retain: 1_000 }]) {
+    const input = parse('--config', file(before))
+    file({ follow: 'http://node-b:8090', retain: 2_000, 'max-lag': 5, ...later })
+    const { all, atOnce } = rereadSettings(input, read)
+    const changed = { follow: 'http://node-b:8090', retain: 2_000, 'max-lag': 5 }
+    expect(atOnce).toEqual(read(parse('--config', file(changed))))
+    expect(changedSettings(read(input), all)).toEqual({
+      atOnce: expect.arrayContaining(Object.keys(changed)),
+      atRestart: expect.arrayContaining(Object.keys(later)),
+    })
+    file({})
+    expect(rereadSettings(input, read).atOnce.writer).toBeUndefined()
+  }
 })
 
 it('docs/operating.md names the settings that take effect at once', () => {

@@ -150,11 +150,13 @@ export const settings = {
       'parts of transactions to keep: everything, with events; hash, success, sender and entry function of those that write; or nothing; by default a new store keeps everything that the source has, and other stores continue as they began',
       oneOf('whole', 'summary', 'none'),
     ),
-    retainTransactions: option(
-      'retain-transactions',
-      'N',
-      'keep whole transactions and events of N versions, more than --retain, even after their state is pruned; applies to versions that are ingested later',
-      parseWindow,
+    retainTransactions: atOnce(
+      option(
+        'retain-transactions',
+        'N',
+        'keep whole transactions and events of N versions, more than --retain, even after their state is pruned; applies to versions that are ingested later',
+        parseWindow,
+      ),
     ),
     holdings: defaultedOption(
       'holdings',

@@ -58,14 +58,20 @@ export function changedSettings(before: NodeSettings, after: NodeSettings): { at
   }
 }
 
-/** Settings of a running writer after a change: those that take effect at once, and the others as they were. */
-export function changedWriter(
-  before: WriterSettings | undefined,
-  after: WriterSettings | undefined,
-): WriterSettings | undefined {
-  if (!before || !after) return after
-  const { follow, followHeaders, retain, hashSalt, verify, window } = after
-  return { ...before, follow, followHeaders, retain, hashSalt, verify, window }
+/** Settings of a running node after a change of its configuration. */
+export interface RereadSettings {
+  readonly all: NodeSettings
+  /** The settings that are now in force: those that wait for a restart are as they were. */
+  readonly atOnce: NodeSettings
+}
+
+/**
+ * Reads the settings of a running node again.
+ * @throws `usage` if they are wrong
+ */
+export function rereadSettings(input: CommandInput, read: (input: CommandInput) => NodeSettings): RereadSettings {
+  const { all, atOnce } = input.reread()
+  return { all: read(all), atOnce: read(atOnce) }
 }
 
 /** Settings that several parts share, or that follow from more than one option. */

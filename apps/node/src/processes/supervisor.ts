@@ -21,7 +21,7 @@ import { openAcceptor } from './acceptor.js'
 import { openAdminServer } from './admin-server.js'
 import { Dispatcher, PATIENCE_MS } from './dispatcher.js'
 import { addressUrl } from './listen.js'
-import { changedSettings, changedWriter, type NodeSettings } from './node-settings.js'
+import { changedSettings, type NodeSettings, type RereadSettings } from './node-settings.js'
 import { servingLine } from './serving-line.js'
 import { type ProcessState, SupervisedProcess } from './supervised-process.js'
 import type { WriterSettings } from './writer.js'
@@ -84,7 +84,7 @@ export interface NodeEvents {
    * Reads the settings again.
    * @throws `usage` if they are wrong
    */
-  reread(): NodeSettings
+  reread(): RereadSettings
 }
 
 /**
@@ -256,17 +256,13 @@ class Node {
   }
 
   /** Applies the settings that may change while the node runs, and names the others. */
-  change(settings: NodeSettings): void {
-    const { atOnce, atRestart } = changedSettings(this.#settings, settings)
+  change({ all, atOnce: { writer, maxLagMs, byName } }: RereadSettings): void {
+    const { atOnce, atRestart } = changedSettings(this.#settings, all)
     const effects = [
       ...(atOnce.length > 0 ? [`${atOnce.join(', ')} changed`] : []),
       ...(atRestart.length > 0 ? [`${atRestart.join(', ')} changed, which takes effect at the next restart`] : []),
     ]
     this.#log.info(`SIGHUP: ${effects.join('; ') || 'no setting has changed'}`)
-    const { maxLagMs } = settings
-    const writer = changedWriter(this.#settings.writer, settings.writer)
-    const byName = { ...this.#settings.byName }
-    for (const name of atOnce) byName[name] = settings.byName[name]
     this.#settings = { ...this.#settings, writer, maxLagMs, byName }
     this.#changeWriter(writer)
   }
