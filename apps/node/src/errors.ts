@@ -21,6 +21,7 @@ declare module '@ledger-state/core' {
 /** Error codes of the program; packages have further codes. */
 export type ProgramErrorCode =
   | 'audit_running'
+  | 'chain_id_mismatch'
   | 'usage'
   | 'no_ledger'
   | 'store_missing'
@@ -223,6 +224,12 @@ export const noCheckpoint = declareErrors('no_checkpoint', {
 export function nothingToServe(dataDir: string): ProgramError {
   const ways = 'ingest something into it first, follow a node with --follow URL, or give --create to begin empty'
   return new LedgerStateError('store_missing', `there is no ledger store in ${dataDir}: ${ways}`)
+}
+
+/** Error for a node that was started with a source of another chain than its store. */
+export function sourceOfOtherChain(message: string): ProgramError {
+  const advice = 'name the folder of another store, or another source; without a source, the store is served as it is'
+  return new LedgerStateError('chain_id_mismatch', `${message}: ${advice}`)
 }
 
 export const storeCorrupt = declareErrors('store_corrupt', {

@@ -245,6 +245,22 @@ describe('a source of another ledger', () => {
   })
 })
 
+describe('a source of another chain than the store', () => {
+  it('ends a node that is started with it, and says why', async () => {
+    bed.source.latest = 20
+    const node = await bed.start()
+    await reaches(node, 20)
+    await node.stop()
+    bed.source.chainId = 78
+    const again = bed.launch()
+    await again.ended
+    expect(again.child.exitCode).toBe(1)
+    expect(again.output).toMatch(/the source has chain 78, but the store holds chain 77: name the folder of another/)
+    const alone = await bed.start({ options: [] })
+    expect(await alone.version()).toBe(20)
+  })
+})
+
 describe('a source whose time goes back', () => {
   it('stops the writer before the earlier block until SIGHUP, and the node is not ready', async () => {
     bed.source.latest = 100

@@ -6,7 +6,7 @@ import type { LedgerSummary } from '@ledger-state/engine'
 import type { UpstreamChange } from '@ledger-state/http'
 import { Counter, Gauge, Registry } from 'prom-client'
 import type { ForwardSettings } from '../config/forward-settings.js'
-import { nothingToServe } from '../errors.js'
+import { nothingToServe, sourceOfOtherChain } from '../errors.js'
 import { openOperatorsPage } from '../explorer/static-files.js'
 import { createLogger, type ProcessLogger } from '../observability/logger.js'
 import { type MetricSnapshot, mergedMetricsText } from '../observability/merge-metrics.js'
@@ -23,7 +23,7 @@ import { Dispatcher, PATIENCE_MS } from './dispatcher.js'
 import { addressUrl } from './listen.js'
 import { changedSettings, type NodeSettings, type RereadSettings } from './node-settings.js'
 import { servingLine } from './serving-line.js'
-import { type ProcessState, SupervisedProcess } from './supervised-process.js'
+import { type ProcessPlan, type ProcessState, SupervisedProcess } from './supervised-process.js'
 import type { WriterSettings } from './writer.js'
 
 const READER = new URL('./reader.js', import.meta.url)
@@ -106,11 +106,12 @@ export async function runNode(settings: NodeSettings, signal: AbortSignal, event
   process.on('SIGHUP', reread)
   try {
     const stopped = signal.aborted ? Promise.resolve() : once(signal, 'abort').then(() => {})
-    const started = await Promise.race([node.start(), stopped])
+    const ended = Promise.race([stopped, node.misled])
+    const started = await Promise.race([node.start(), ended])
     if (started) {
       if (settings.log.format === 'json') log.info(servingLine(started.address, started.ledger))
       else events.onListening(started.address, started.ledger)
-      await stopped
+      await ended
     }
   } finally {
     process.off('SIGHUP', reread)
@@ -131,6 +132,7 @@ class Node {
   #writerSettings: string | undefined
   /** Settles when the last change of the writer is done. Changes are made one at a time. */
   #changing: Promise<void> = Promise.resolve()
+  readonly #misled = Promise.withResolvers<never>()
   #admin: Server | undefined
   readonly #history = new MetricsHistory()
   #historyTimer: ReturnType<typeof setInterval> | undefined
@@ -142,6 +144,12 @@ class Node {
     this.#log = log
     this.#dispatcher = new Dispatcher(this.#readers, Math.max(PATIENCE_MS, settings.stopTimeoutMs + RESTART_MS))
     this.#registerMetrics()
+    this.misled.catch(() => {})
+  }
+
+  /** Rejects if the node was started with a source of another chain than its store. */
+  get misled(): Promise<never> {
+    return this.#misled.promise
   }
 
   /**
@@ -196,7 +204,16 @@ class Node {
         this.#readers.push(process)
       }
     })
-    this.#changeWriter(this.#settings.writer)
+    const held = up.then(
+      () => this.#ledger,
+      () => undefined,
+    )
+    this.#changeWriter(this.#settings.writer, async (code, message) => {
+      const first = await held
+      // Once the node has followed its source, it goes on serving what it has.
+      const isFirst = first && this.#ledger?.latestVersion === first.latestVersion
+      if (code === 'chain_id_mismatch' && isFirst) this.#misled.reject(sourceOfOtherChain(message))
+    })
     await up
     if (reader.forward && this.#ledger) await this.#expectUpstreams(reader.forward, this.#ledger)
     this.#startFeedServer()
@@ -268,7 +285,7 @@ class Node {
   }
 
   /** Starts the writer, or replaces it if its settings have changed or it has given up. */
-  #changeWriter(settings: WriterSettings | undefined): void {
+  #changeWriter(settings: WriterSettings | undefined, onGivenUp?: ProcessPlan['onGivenUp']): void {
     const text = settings && JSON.stringify(settings)
     this.#changing = this.#changing.then(async () => {
       const isSame = text === this.#writerSettings
@@ -287,6 +304,7 @@ class Node {
           longestPauseMs: LONGEST_WRITER_PAUSE_MS,
           adviceOnMemoryFault: this.#adviceOnMemoryFault,
           isFinal: (code) => !PASSING.includes(code),
+          ...(onGivenUp && { onGivenUp }),
         })
     })
   }
