@@ -35,7 +35,7 @@ it('a snapshot from before a truncation is not given any more', async () => {
 })
 
 it('a snapshot stays while a replica fetches a file that takes long, and goes ten minutes later', async () => {
-  vi.useFakeTimers({ toFake: ['Date', 'setInterval', 'clearInterval'] })
+  vi.useFakeTimers({ toFake: ['performance', 'setInterval', 'clearInterval'] })
   const folder = mkdtempSync(join(tmpdir(), 'shelf-'))
   const engine = openStateEngine({ path: join(folder, 'store'), durability: 'none' })
   const shelf = new SnapshotShelf(engine, join(folder, 'snapshots'))
@@ -52,6 +52,30 @@ it('a snapshot stays while a replica fetches a file that takes long, and goes te
     expect(existsSync(file)).toBe(true)
     vi.advanceTimersByTime(11 * 60_000)
     expect(existsSync(file)).toBe(false)
+    expect(shelf.find(id)).toBeUndefined()
+  } finally {
+    await shelf.close()
+    await engine.close()
+    vi.useRealTimers()
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+it('a snapshot keeps its age when the clock of the machine is set forward by a year or back by a day', async () => {
+  vi.useFakeTimers({ toFake: ['Date', 'performance', 'setInterval', 'clearInterval'] })
+  const folder = mkdtempSync(join(tmpdir(), 'shelf-'))
+  const engine = openStateEngine({ path: join(folder, 'store'), durability: 'none' })
+  const shelf = new SnapshotShelf(engine, join(folder, 'snapshots'))
+  try {
+    const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
+    await engine.commit([{ version: 0n, block, writes: [] }], { chainId: 1 })
+    const { id } = await shelf.take()
+    vi.setSystemTime(Date.now() + 365 * 86_400_000)
+    vi.advanceTimersByTime(9 * 60_000)
+    expect(shelf.find(id)).toBeDefined()
+    vi.setSystemTime(Date.now() - 366 * 86_400_000)
+    expect((await shelf.take()).id).not.toBe(id)
+    vi.advanceTimersByTime(11 * 60_000)
     expect(shelf.find(id)).toBeUndefined()
   } finally {
     await shelf.close()

@@ -48,7 +48,7 @@ export class SnapshotShelf {
   /** Returns a fresh snapshot, which callers at the same time share. @throws `store_full` */
   async take(): Promise<Snapshot> {
     if (this.#isClosed) throw storeClosed()
-    const fresh = [...this.#shelved.values()].find((one) => this.#isCurrent(one) && Date.now() - one.takenAt < FRESH_MS)
+    const fresh = [...this.#shelved.values()].find((one) => this.#isCurrent(one) && performance.now() - one.takenAt < FRESH_MS)
     if (fresh) return fresh.snapshot
     this.#taking ??= this.#takeNew().finally(() => {
       this.#taking = undefined
@@ -70,7 +70,7 @@ export class SnapshotShelf {
   /** Notes that a replica is fetching from a snapshot. A file may take longer than an unused snapshot is kept. */
   noteFetch(id: string): void {
     const shelved = this.#shelved.get(id)
-    if (shelved) shelved.usedAt = Date.now()
+    if (shelved) shelved.usedAt = performance.now()
   }
 
   /** Removes all snapshots. Resolves once one that is being taken is removed, too. */
@@ -85,7 +85,7 @@ export class SnapshotShelf {
   #use(id: string): Shelved | undefined {
     const shelved = this.#shelved.get(id)
     if (!shelved || !this.#isCurrent(shelved)) return undefined
-    shelved.usedAt = Date.now()
+    shelved.usedAt = performance.now()
     return shelved
   }
 
@@ -115,7 +115,7 @@ export class SnapshotShelf {
       throw error
     }
     const snapshot = { id, pieceBytes: PIECE_BYTES, files }
-    const shelved = { snapshot, folder, branch, takenAt: Date.now(), usedAt: Date.now() }
+    const shelved = { snapshot, folder, branch, takenAt: performance.now(), usedAt: performance.now() }
     this.#shelved.set(id, shelved)
     return shelved
   }
@@ -130,7 +130,7 @@ export class SnapshotShelf {
 }
 
 function isUnused({ usedAt }: Shelved): boolean {
-  return Date.now() - usedAt >= KEPT_MS
+  return performance.now() - usedAt >= KEPT_MS
 }
 
 function removeFolder(path: string): void {
