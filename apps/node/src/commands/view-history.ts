@@ -117,7 +117,10 @@ function resultColumns(results: number): readonly string[] {
 type Changes = AsyncIterable<readonly PrintedChange<ViewAnswer>[]>
 
 /** @throws `export_failed` for an answer with more results than columns */
-async function* withinColumns(pages: Changes, columns: number): AsyncGenerator<readonly PrintedChange<ViewAnswer>[]> {
+export async function* withinColumns(
+  pages: Changes,
+  columns: number,
+): AsyncGenerator<readonly PrintedChange<ViewAnswer>[]> {
   for await (const page of pages) {
     const wider = page.find(({ value }) => value && value.json.length > columns)
     if (wider) throw exportFailed.moreResults(wider.version)
