@@ -127,6 +127,8 @@ class Ingest {
   #filter: SliceFilter | undefined
   /** The range that is filled; undefined if everything is. */
   #range: RangeFill | undefined
+  /** Aborted once the source is read. */
+  readonly #ended = new AbortController()
 
   constructor(engine: AsyncStateWriter, source: LedgerSource, options: IngestOptions, counters: CountedIngest) {
     this.#engine = engine
@@ -158,6 +160,7 @@ class Ingest {
       throw error
     } finally {
       options.progress?.finish()
+      this.#ended.abort()
     }
     // A part of a batch would make the commits of a range depend on when it was stopped.
     if (!this.#range) await this.#flush()
@@ -284,7 +287,7 @@ class Ingest {
     }
     const { signal } = this.#options
     if (signal?.aborted) onStop()
-    else signal?.addEventListener('abort', onStop, { once: true })
+    else signal?.addEventListener('abort', onStop, { once: true, signal: this.#ended.signal })
     return end.signal
   }
 

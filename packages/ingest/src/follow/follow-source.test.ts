@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { LedgerStateError, type VersionWrites } from '@ledger-state/core'
 import { createMemoryEngine } from '@ledger-state/engine'
 import type { LedgerSource } from '@ledger-state/feed'
@@ -182,4 +183,11 @@ describe('following', () => {
     await following
     expect(open).toBe(0)
   })
+})
+
+it('a signal that outlives many ingests holds none of them', async () => {
+  const { signal } = new AbortController()
+  for (let turn = 0; turn < 3; turn++) await follow([failing('ledger_fork', 6n), cannotOpen, good], { signal })
+  expect(engine.ledger!.latestVersion).toBe(LAST)
+  expect(getEventListeners(signal, 'abort')).toEqual([])
 })
