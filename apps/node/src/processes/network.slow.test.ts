@@ -1,6 +1,8 @@
 // A network by its name: a node serves a window of a backup while it fills, follows a node, and becomes signed.
+import { once } from 'node:events'
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import type { ServerResponse } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { listStateTrees } from '@ledger-state/feed'
 import { type BucketServer, type Fault, startBucketServer } from '@ledger-state/feed/testing/bucket-server'
@@ -271,6 +273,31 @@ describe('start --network --since', () => {
     const words = ['start', '--network', ownNetwork(), '--since', String(base), '--data-dir', bed.at('store')]
     const { program } = await bed.serve(...words, '--backup-interval', '1')
     await storeReaches(program, chain.latestVersion, 'ledger_version')
+  })
+
+  it('asks a node that does not answer once at a time, however often it looks into the backup meanwhile', async () => {
+    const base = Number(chain.endings()[3]!.version)
+    writeBackup(chain, root(), { chunk: 20, snapshot: { version: base, chunk: 20 } })
+    writeAllEndings([0])
+    let open = 0
+    const silent = createServer((request) => {
+      open++
+      request.socket.once('close', () => open--)
+    })
+    await once(silent.listen(0, '127.0.0.1'), 'listening')
+    try {
+      const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/v1`
+      const words = ['start', '--network', ownNetwork(), '--since', String(base), '--data-dir', bed.at('store')]
+      const { program } = await bed.serve(...words, '--follow', url, '--backup-interval', '1')
+      await program.outputMatching(/(?:the backup of the network is ingested.*){4}/s)
+      await eventually(
+        () => open <= 1,
+        () => `one request at a time; there are ${open}`,
+      )
+    } finally {
+      silent.closeAllConnections()
+      silent.close()
+    }
   })
 
   it('is refused before anything is served if the backup is of another chain or nothing is known', async () => {

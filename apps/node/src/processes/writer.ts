@@ -78,8 +78,8 @@ interface Following {
   readonly keeper: TreeKeeper
   readonly how: Omit<IngestOptions, 'only' | 'signal'>
   readonly log: Logger
-  /** Opens the followed node. */
-  openNode(): Promise<LedgerSource>
+  /** Opens the followed node. It is asked until it answers, or the signal is aborted. */
+  openNode(until?: AbortSignal): Promise<LedgerSource>
   /** The slice to keep, which may need the source once more. */
   only(reopen: () => Promise<LedgerSource>): IngestOptions['only']
 }
@@ -114,10 +114,10 @@ async function followSources(
     keeper,
     how: { retain, retainTransactions, keepTransactions, holdings, observer: metrics.observer, onNotice },
     log,
-    openNode: async () => {
+    openNode: async (until = stop) => {
       const { mark } = engine.kind === 'sync' ? engine : await engine.snapshot()
       const salt = settings.hashSalt ?? decodeCommitMark(mark).hashSalt
-      const source = await openSource(url!, { follow: true, headers, verify, hashSalt: salt, onNotice, signal: stop })
+      const source = await openSource(url!, { follow: true, headers, verify, hashSalt: salt, onNotice, signal: until })
       if (source.isLive) return source
       await source.close()
       throw usage.followOfNoNode(url!)
@@ -178,14 +178,26 @@ async function followNetwork(
     const before = engine.ledger?.latestVersion
     if (!hasNode) await aborted(signal)
     else {
-      const openingNode = openNode()
-      const source = await Promise.race([openingNode, aborted(signal)])
-      if (!source) openingNode.then((late) => late.close()).catch(() => {})
-      else await followSource(engine, source, openNode, { ...how, only: only(openNode), signal })
+      const open = () => openNode(signal)
+      const source = await openUntil(open, signal)
+      if (source) await followSource(engine, source, open, { ...how, only: only(openNode), signal })
     }
     clearTimeout(timer)
     // A node that takes longer to answer than the interval would otherwise never be heard.
     if (engine.ledger?.latestVersion === before) turnMs = Math.max(turnMs, Math.min(2 * turnMs, LONGEST_TURN_MS))
+  }
+}
+
+/** Opens a source. Undefined if the signal is aborted first. */
+async function openUntil(open: () => Promise<LedgerSource>, signal: AbortSignal): Promise<LedgerSource | undefined> {
+  const opening = open()
+  try {
+    const source = await Promise.race([opening, aborted(signal)])
+    if (!source) opening.then((late) => late.close()).catch(() => {})
+    return source
+  } catch (error) {
+    if (signal.aborted) return undefined
+    throw error
   }
 }
 
