@@ -30,13 +30,13 @@ function itemsFrom(start: bigint, count: number, latest: bigint): RestItem[] {
 
 /** Requests that wait until the test answers them. */
 function openRequests(latest: bigint, maxPage = 1_000) {
-  const open: { request: PageRequest; answer: (milliseconds?: number, bytes?: number) => void }[] = []
+  const open: { request: PageRequest; answer: (milliseconds?: number, bytes?: number, held?: bigint) => void }[] = []
   const request = (request: PageRequest) =>
     new Promise<RestItem[]>((resolve) => {
-      const answer = (milliseconds = 100, bytes = 1_000) => {
+      const answer = (milliseconds = 100, bytes = 1_000, held = latest) => {
         open.splice(open.indexOf(entry), 1)
-        request.onAnswer(bytes, milliseconds)
-        resolve(itemsFrom(request.start, Math.min(request.limit, maxPage), latest))
+        request.onAnswer(bytes, milliseconds, held)
+        resolve(itemsFrom(request.start, Math.min(request.limit, maxPage), held))
       }
       const entry = { request, answer }
       open.push(entry)
@@ -80,7 +80,7 @@ describe('the queue of pages', () => {
         async (latest, maxPage, delays) => {
           const queue = new PageQueue(async ({ start, limit, onAnswer }) => {
             for (let turns = delays.next().value; turns > 0; turns--) await null
-            onAnswer(1_000, 10)
+            onAnswer(1_000, 10, undefined)
             return itemsFrom(start, Math.min(limit, maxPage), latest)
           }, NEVER)
           const versions: bigint[] = []
@@ -109,7 +109,7 @@ describe('the queue of pages', () => {
     const unproven = new Map<bigint, () => void>()
     let mostAhead = 0
     const queue = new PageQueue(({ start, limit, signal, onAnswer }) => {
-      onAnswer(1_000, 2_000)
+      onAnswer(1_000, 2_000, undefined)
       return new Promise((resolve) => {
         unproven.set(start, () => resolve(itemsFrom(start, limit, 100_000n)))
         signal.addEventListener('abort', () => unproven.delete(start))
@@ -138,6 +138,20 @@ describe('the queue of pages', () => {
       start = (await requests.queue.take(start, 100_000n)).at(-1)!.version
     }
     expect(requests.open.length).toBeLessThan(before)
+  })
+
+  it('asks for long pages after a short one of a node that is behind others at the same address', async () => {
+    const latest = 100_000n
+    const requests = openRequests(latest)
+    let start = 0n
+    for (let page = 0; page < 10; page++) start = (await takeLate(requests, start, latest)).at(-1)!.version
+    const { limit } = requests.open.at(-1)!.request
+    expect(limit).toBe(1_000)
+    const taken = requests.queue.take(start, latest)
+    requests.open.find(({ request }) => request.start === start)!.answer(100, 1_000, start + 2n)
+    start = (await taken).at(-1)!.version
+    await takeLate(requests, start, latest)
+    expect(requests.open.at(-1)!.request.limit).toBe(limit)
   })
 
   it('asks for longer pages while they come quickly, and for shorter ones if they take long', async () => {

@@ -24,8 +24,11 @@ export interface PageRequest {
   /** Most versions to ask for. */
   readonly limit: number
   readonly signal: AbortSignal
-  /** Called when the answer has come, before it is proven, with its bytes and the time that it took. */
-  onAnswer(bytes: number, milliseconds: number): void
+  /**
+   * Called when the answer has come, before it is proven, with its bytes, the time that it took, and the newest version
+   * that the node had, if it told that.
+   */
+  onAnswer(bytes: number, milliseconds: number, latest: bigint | undefined): void
   /** Called with the number of bytes of each piece of the answer. */
   onBytes(bytes: number): void
   /** Called when the request has failed and is about to be repeated. Returns the limit to ask for then. */
@@ -42,8 +45,8 @@ interface PageAhead {
   limit: number
   readonly cancel: AbortController
   items: Promise<readonly RestItem[]>
-  /** Size and time of the answer, once it has come, proven or not. */
-  answer: { readonly bytes: number; readonly milliseconds: number } | undefined
+  /** Size and time of the answer, and the newest version of its node, once it has come, proven or not. */
+  answer: { readonly bytes: number; readonly milliseconds: number; readonly latest: bigint | undefined } | undefined
   /** Bytes of the answer that have come. */
   received: number
   /** Whether its items can be taken. */
@@ -128,8 +131,8 @@ export class PageQueue {
       start,
       limit,
       signal,
-      onAnswer: (bytes, milliseconds) => {
-        page.answer = { bytes, milliseconds }
+      onAnswer: (bytes, milliseconds, latest) => {
+        page.answer = { bytes, milliseconds, latest }
       },
       onBytes: (bytes) => {
         page.received += bytes
@@ -169,7 +172,8 @@ export class PageQueue {
 
   #adapt({ limit, answer }: PageAhead, items: readonly RestItem[], isLate: boolean, last: bigint): void {
     if (!answer) return
-    const { bytes, milliseconds } = answer
+    // Behind one address, a node may have less than the one that told the last version.
+    const { bytes, milliseconds, latest = last } = answer
     this.#pageBytes = Math.max(bytes, this.#pageBytes / 2)
     // A page may be slow because pages before it share a narrow line.
     if (milliseconds > SLOW_PAGE_MS) this.#depth = Math.max(1, this.#depth >> 1)
@@ -178,7 +182,7 @@ export class PageQueue {
       this.#depth = Math.max(2, this.#depth - 1)
       this.#readyInRow = 0
     }
-    const isCutShort = items.length < limit && (items.at(-1)?.version ?? last) < last
+    const isCutShort = items.length < limit && (items.at(-1)?.version ?? latest) < latest
     if (isCutShort) this.#mostGiven = Math.max(2, items.length)
     if (milliseconds > SLOW_PAGE_MS) this.#limit = Math.max(MIN_PAGE_VERSIONS, limit >> 1)
     else if (milliseconds < QUICK_PAGE_MS) this.#limit *= 2

@@ -50,11 +50,8 @@ export async function openRestNode(
   return node
 }
 
-/** A page that was asked for: its first version, and the most versions. */
-interface AskedPage {
-  readonly start: bigint
-  readonly limit: number
-}
+/** A page that was asked for. */
+type AskedPage = Pick<PageRequest, 'start' | 'limit' | 'onAnswer'>
 
 class RestNode implements LedgerSource {
   readonly description: string
@@ -273,10 +270,7 @@ class RestNode implements LedgerSource {
     const onFailureNow = () => {
       most = onFailure()
     }
-    const read = (answer: FetchAnswer) => {
-      onAnswer(answer.body.length, answer.milliseconds)
-      return this.#readPageAnswer(answer, { start, limit }, urlNow())
-    }
+    const read = (answer: FetchAnswer) => this.#readPageAnswer(answer, { start, limit, onAnswer }, urlNow())
     const bounds = { mostBytes: MOST_PAGE_BYTES, asksForLess: true, onBytes }
     return (await this.#get(urlNow, BCS, signal, onFailureNow, read, bounds)) ?? []
   }
@@ -286,6 +280,7 @@ class RestNode implements LedgerSource {
     const { status, headers, body } = answer
     const text = () => answerText(body.toString('utf8'), headers)
     const latest = this.#noteHeaders(headers)
+    asked.onAnswer(body.length, answer.milliseconds, latest)
     if (status === 410) throw sourceFailed.prunedByNode(this.#url, start, text())
     const type = printable(headers.get('content-type') ?? 'nothing')
     if (status === 200 && type.toLowerCase().startsWith(BCS)) return await this.#readBcs(body, asked, url)
