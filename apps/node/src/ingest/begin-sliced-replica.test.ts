@@ -1,9 +1,10 @@
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { isStoreFile, openStateEngine } from '@ledger-state/state-engine'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { beginSlicedReplica } from './begin-sliced-replica.js'
 
@@ -36,6 +37,17 @@ const begin = async () => {
   const slice = { file: undefined, accounts: ['0xcafe'], tables: [], types: [] }
   await beginSlicedReplica(url, { kind: 'folder', dataDir }, slice, stop)
 }
+
+it('a run that ended while it removed the snapshot has begun the slice; the next one removes the rest', async () => {
+  const engine = openStateEngine({ path: dataDir, create: true })
+  const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
+  await engine.commit([{ version: 0n, block, writes: [] }], { chainId: 4 })
+  await engine.close()
+  mkdirSync(join(dataDir, 'snapshot-of-whole.used'))
+  writeFileSync(join(dataDir, 'snapshot-of-whole.used', 'segment-7'), '')
+  await begin()
+  expect(readdirSync(dataDir).filter((name) => !isStoreFile(name))).toEqual([])
+})
 
 it('a disk that is too small for the rest of a snapshot keeps what was fetched', async () => {
   const whole = join(dataDir, 'snapshot-of-whole')

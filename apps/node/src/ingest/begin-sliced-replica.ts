@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, rmSync, statSync } from 'node:fs'
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
@@ -37,13 +37,17 @@ export async function beginSlicedReplica(
   stop: Stop,
 ): Promise<void> {
   const folder = folderOfWhole(url, place)
+  const used = `${folder}.used`
+  rmSync(used, { recursive: true, force: true })
   if (!existsSync(folder) && (await holdsVersions(place))) return
   makeFolder(folder, place)
   if (!existsSync(join(folder, STORE_FILE))) await fetchWhole(url, folder, stop)
   if (!stop.signal.aborted) await takePart(url, place, folder, slice, stop)
   const signal = stop.by()
   if (signal) throw stoppedBy(signal, 'the same command resumes the slice')
-  rmSync(folder, { recursive: true })
+  // A removal that is cut short must not leave a part of a snapshot, which the next run would begin with.
+  renameSync(folder, used)
+  rmSync(used, { recursive: true })
 }
 
 /**
