@@ -48,7 +48,9 @@ export class SnapshotShelf {
   /** Returns a fresh snapshot, which callers at the same time share. @throws `store_full` */
   async take(): Promise<Snapshot> {
     if (this.#isClosed) throw storeClosed()
-    const fresh = [...this.#shelved.values()].find((one) => this.#isCurrent(one) && performance.now() - one.takenAt < FRESH_MS)
+    const fresh = [...this.#shelved.values()].find(
+      (one) => this.#isCurrent(one) && performance.now() - one.takenAt < FRESH_MS,
+    )
     if (fresh) return fresh.snapshot
     this.#taking ??= this.#takeNew().finally(() => {
       this.#taking = undefined
