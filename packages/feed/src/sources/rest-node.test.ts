@@ -435,6 +435,19 @@ describe('an answer that would end the reading for good', () => {
     expect(node.faults).toEqual([])
   })
 
+  it('because an announced version is absent is accepted when it came three times in a row', async () => {
+    const behind: Fault = (_, response) => {
+      response.setHeader('x-svc-ledger-version', 3)
+      sendError(response, 404, 'version_not_found')
+    }
+    node.faults.push(answerIndex, behind)
+    expect(plain((await read()).versions)).toEqual(plain(chain.expected))
+    expect(notices).toEqual([expect.stringMatching(/but now does not have version 0; asking again in/)])
+    // Pages ahead are asked for, too.
+    node.faults.push(answerIndex, ...Array(20).fill(behind))
+    await expect(read()).rejects.toMatchObject({ code: 'source_failed', fields: { answers: 3 } })
+  })
+
   it('is not accepted if a good answer comes in between', async () => {
     const source = await open({ follow: true })
     node.latest = 10

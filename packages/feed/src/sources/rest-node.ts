@@ -174,7 +174,6 @@ class RestNode implements LedgerSource {
       while (!ended.aborted && (last === undefined || next <= last)) {
         const page = await this.#continue(pages, newest, next, last, ended)
         if (page.length === 0 && ended.aborted) return
-        if (page.length === 0 && last !== undefined) throw sourceFailed.withdrawnVersions(this.#url, last, next)
         const fresh = page.filter(({ version }) => version >= next)
         newest = fresh.at(-1) ?? newest
         if (newest) next = newest.version + 1n
@@ -192,7 +191,7 @@ class RestNode implements LedgerSource {
 
   /**
    * The page that begins with `newest`, the last item read, or else with version `next`. The page is requested again if
-   * it does not continue the ledger read so far, is of another chain, or is pruned.
+   * it does not continue the ledger read so far, is of another chain, is pruned, or is absent although it was announced.
    * @throws `ledger_fork`, `chain_id_mismatch`, `source_failed` if several answers in a row show the same
    */
   async #continue(
@@ -205,6 +204,11 @@ class RestNode implements LedgerSource {
     for (;;) {
       try {
         const page = await pages.take(newest?.version ?? next, last ?? this.#ledgerVersion)
+        if (page.length === 0 && last !== undefined && !signal.aborted) {
+          // One of several nodes at the same address may be behind the others.
+          await this.#streak.add(sourceFailed.withdrawnVersions(this.#url, last, next), signal)
+          continue
+        }
         const forkAt = this.#findFork(page, newest)
         if (forkAt !== undefined) throw nodeOnFork(this.#url, forkAt)
         this.#streak.end()
