@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
-import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
+import { moveDurably } from '@ledger-state/core/files'
 import type { StateEngineReader } from '@ledger-state/engine'
 import { ingestSliceOfStore } from '@ledger-state/ingest'
 import { openStateEngineReader, STORE_FILE } from '@ledger-state/state-engine'
@@ -46,7 +47,7 @@ export async function beginSlicedReplica(
   const signal = stop.by()
   if (signal) throw stoppedBy(signal, 'the same command resumes the slice')
   // A removal that is cut short must not leave a part of a snapshot, which the next run would begin with.
-  renameSync(folder, used)
+  await moveDurably(folder, used)
   rmSync(used, { recursive: true })
 }
 
