@@ -82,6 +82,7 @@ export {
   type EventStream,
   type EventsOptions,
   eventsAtVersion,
+  eventsIn,
   type LedgerEvent,
   readEventHandle,
   streamEvents,

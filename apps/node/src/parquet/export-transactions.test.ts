@@ -22,13 +22,14 @@ describe.runIf(hasSharedData)('an export of a store with whole transactions', ()
   let whole: { readonly engine: LmdbEngineReader; readonly manifest: Manifest }
   let expected: ReturnType<typeof expectedOf>
 
-  async function exported(name: string, member?: Uint8Array) {
+  /** @param ofGenesis what the store keeps of the transaction of its first source */
+  async function exported(name: string, member?: Uint8Array, ofGenesis: 'whole' | 'summary' = 'whole') {
     const path = join(folder, name)
     const writer = openStateEngine({ path })
-    for (const one of SOURCES) {
+    for (const [at, one] of SOURCES.entries()) {
       const source = await openSource(sharedPath(one), { thread: false, unsigned: true })
       const only = member && { spec: { accounts: [member], tables: [], types: [] } }
-      await ingestSource(writer, source, { keepTransactions: 'whole', only })
+      await ingestSource(writer, source, { keepTransactions: at === 0 ? ofGenesis : 'whole', only })
       await source.close()
     }
     await writer.close()
@@ -57,7 +58,7 @@ describe.runIf(hasSharedData)('an export of a store with whole transactions', ()
   function expectedOf(engine: LmdbEngineReader) {
     const ledger = createLedger(engine)
     const transactions: Record<string, unknown>[] = []
-    const events: object[] = []
+    const events: ({ readonly version: string } & Record<string, unknown>)[] = []
     const { oldestVersion, latestVersion } = engine.ledger!
     for (let version = oldestVersion; version <= latestVersion; version++) {
       const printed = wholeTransactionAt(ledger.at(version), version)?.toJson()
@@ -105,6 +106,17 @@ describe.runIf(hasSharedData)('an export of a store with whole transactions', ()
       `SELECT count(*) AS n, count(*) FILTER (sender LIKE '0x0%') AS zeros FROM (${senders}) WHERE sender IN (${accounts})`,
     )
     expect(found).toEqual({ n: '72', zeros: '3' })
+  })
+
+  it('of a store that kept summaries at first has no events of them', async () => {
+    const { engine } = await exported('late', undefined, 'summary')
+    const { oldestVersion } = engine.ledger!
+    const { events, transactions } = expectedOf(engine)
+    expect([transactions.length, events.some(({ version }) => version === String(oldestVersion))]).toEqual([251, false])
+    const count = async (table: string) => (await read(`SELECT count(*) AS n FROM ${files('late', table)}`))[0]
+    expect(await count('events')).toEqual({ n: String(events.length) })
+    expect(await count('transactions')).toEqual({ n: '252' })
+    await engine.close()
   })
 
   it('of a slice has the transactions of the slice, and its manifest says that it is one', async () => {

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { bytesToHex, isLedgerStateError } from '@ledger-state/core'
 import { branchOf, type StateReader } from '@ledger-state/engine'
 import {
-  eventsAtVersion,
+  eventsIn,
   hasTransactions,
   hasWholeTransactions,
   type Ledger,
@@ -108,7 +108,9 @@ function addTransaction(rows: TableRows, state: LedgerState, time: bigint): void
 }
 
 function addEvents(rows: TableRows, state: LedgerState, time: bigint): void {
-  for (const one of eventsAtVersion(state, state.version)) {
+  const stored = state.transactions.storedAt(state.version)
+  if (!stored) return
+  for (const one of eventsIn(state, state.version, stored)) {
     const type = typeTagToText(one.event.type)
     const group = rows.groupOf(type, () => [type])
     rows.add(group, state.version, time, BigInt(one.index), one.dataToJson())
