@@ -146,6 +146,8 @@ export const invalidParameter = declareErrors('invalid_parameter', {
   versionAndTimestamp: () => 'both `ledger_version` and `ledger_timestamp` are given; give only one of them',
   parameterUnknown: (name: string, meant: string) =>
     `unknown parameter ${JSON.stringify(name)}; did you mean \`${meant}\`?`,
+  readsRange: (name: string, hasEnd: boolean) =>
+    `unknown parameter ${JSON.stringify(name)}: this operation reads a range of versions; give ${hasEnd ? 'its end as `to`, a version or a time' : 'its beginning as `from`'}`,
   noProofOfOperation: () =>
     'this operation gives no proof; `GET /v1/spec` shows the operations that have the parameter `proof`',
   proofRepeated: () => 'the parameter `proof` occurs more than once',

@@ -126,6 +126,20 @@ describe('a state asked for by its time', () => {
     },
   )
 
+  it.each([
+    ['/accounts/0x1/balance/0xa/history', 'give its end as `to`'],
+    ['/accounts/0x1/resource/0x1::m::T/history', 'give its end as `to`'],
+    ['/accounts/0x1/changes', 'give its end as `to`'],
+    ['/accounts/0x1/activities', 'give its end as `to`'],
+    ['/stream', 'give its beginning as `from`'],
+  ])('is 400 of an operation that reads a range, and was ignored: %s', async (path, advice) => {
+    for (const query of ['ledger_version=3', 'ledger_timestamp=2026-01-31', 'version=3', 'limit=1&ledgerVersion=3']) {
+      const answer = await inject(listener, `/v1${path}?${query}`)
+      const message = expect.stringContaining(advice)
+      expect([answer.statusCode, JSON.parse(answer.body)]).toEqual([400, { error_code: 'invalid_input', message }])
+    }
+  })
+
   it('is read even if other parameters are unknown', async () => {
     expect(await versionOf('foo=1&ledger_version=3&%zz=1&bar')).toBe(3)
     const many = Array.from({ length: 8_000 }, (_, at) => `p${at}`).join('&')
