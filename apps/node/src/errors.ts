@@ -191,6 +191,7 @@ export function trustChanged(): ProgramError {
 export const noLedgerErrors = declareErrors('no_ledger', {
   nothingIngested: (source: string) => `the ${source} does not hold a version: the store is still empty`,
   emptyStore: (dataDir: string) => `the store in ${dataDir} is empty: ingest something first`,
+  notASlice: (store: string) => `the store in ${store} keeps no slice: it has the whole ledger, or nothing yet`,
   /** Error for a forecast from a store in which no value was superseded yet. */
   nothingToForecastFrom: () =>
     'cannot forecast: no version of this store has replaced a value yet; ingest some versions first',

@@ -33,6 +33,9 @@ const sliceOption = switchOption('slice', 'print the specification of a slice, i
 const membersOption = switchOption('members', 'list the members of a slice with their keys and bytes')
 const forecastOption = switchOption('forecast', 'estimate the disk space of larger windows of this ledger')
 
+/** Options that choose the output. The first two print a list, and go with no other. */
+const OUTPUT_OPTIONS = [sliceOption, membersOption, jsonOption, forecastOption]
+
 export const infoCommand: Command = {
   name: 'info',
   summary: 'Prints facts about a store.',
@@ -46,8 +49,11 @@ each write; docs/sizing.md explains how. It works while a node runs, and is more
   ],
   async run(input) {
     const place = storePlace(input, 'info')
-    if (input.get(sliceOption)) return await printSlice(place)
-    if (input.get(membersOption)) return await printMembers(place)
+    const [listed, ...others] = OUTPUT_OPTIONS.filter((option) => input.get(option))
+    const isList = listed === sliceOption || listed === membersOption
+    if (isList && others.length > 0)
+      throw usageError(`--${listed.name} prints a list of its own; it does not go with --${others[0]!.name}`)
+    if (isList) return await (listed === sliceOption ? printSlice(place) : printMembers(place))
     const isForecast = input.get(forecastOption)
     if (place.kind === 'database') {
       if (isForecast) throw usageError('--forecast counts the bytes of a folder; a store on PostgreSQL has no forecast')
@@ -103,7 +109,9 @@ function levelRow({ level, files, writes, fileBytes, blockBytes, indexBytes, fil
 async function printSlice(place: StorePlace): Promise<void> {
   const engine = await openReader(place)
   try {
-    for (const line of await readSliceLines(engine)) process.stdout.write(`${line}\n`)
+    const lines = await readSliceLines(engine)
+    if (lines.length === 0) throw noLedgerErrors.notASlice(nameOfPlace(place))
+    for (const line of lines) process.stdout.write(`${line}\n`)
   } finally {
     await engine.close()
   }
@@ -112,14 +120,19 @@ async function printSlice(place: StorePlace): Promise<void> {
 async function printMembers(place: StorePlace): Promise<void> {
   const engine = await openReader(place)
   try {
-    process.stdout.write('kind,id,joined_by,since_version,known_whole,keys,bytes\n')
+    const heading = 'kind,id,joined_by,since_version,known_whole,keys,bytes\n'
+    let isBegun = false
     for await (const member of readSliceMembers(engine)) {
       const { kind, id, reason, since, isWhole } = member
       const { keys, bytes } = await measureMember(engine, member)
-      process.stdout.write(
-        `${[kind, addressToShortHex(id), reason, since, isWhole, keys, bytes].map(String).map(csvCell).join()}\n`,
-      )
+      const row = [kind, addressToShortHex(id), reason, since, isWhole, keys, bytes].map(String).map(csvCell).join()
+      process.stdout.write(`${isBegun ? '' : heading}${row}\n`)
+      isBegun = true
     }
+    // A slice of types may have no members.
+    if (isBegun) return
+    if (!(await readSliceStatus(engine))) throw noLedgerErrors.notASlice(nameOfPlace(place))
+    process.stdout.write(heading)
   } finally {
     await engine.close()
   }

@@ -54,7 +54,7 @@ node.`,
     {
       name: 'SOURCE',
       description:
-        'genesis blob, ledger feed (.ndjson, .gz, .zst), folder of a backup or of a state snapshot, one in a bucket (s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or its URL), URL of a node (…/v1), or - for standard input',
+        'genesis blob, ledger feed (.ndjson, .gz, .zst), folder of a backup or of a state snapshot, one in a bucket (s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or its URL), URL of a node (…/v1), name of a network (see ledger-state networks) for its backup, or - for standard input',
     },
   ],
   options: [...storeOptions, ...ingestSettings, fromOption, toOption, rangeOption, followOption, dryRunOption],

@@ -50,6 +50,27 @@ describe('info --forecast', () => {
   })
 })
 
+describe('info', () => {
+  it('ignores no option that chooses another output', async () => {
+    await bed.fill('store', 2)
+    for (const words of [
+      ['--members', '--json'],
+      ['--slice', '--members'],
+      ['--slice', '--forecast'],
+    ]) {
+      const { status, stdout, stderr } = bed.run('info', '--data-dir', 'store', ...words)
+      expect([status, stdout]).toEqual([2, ''])
+      expect(stderr).toContain(`${words[0]} prints a list of its own; it does not go with ${words[1]}`)
+    }
+  })
+
+  it.each(['--slice', '--members'])('%s says that a store keeps no slice', async (option) => {
+    await bed.fill('store', 2)
+    const stderr = 'ledger-state: the store in store keeps no slice: it has the whole ledger, or nothing yet\n'
+    expect(bed.run('info', '--data-dir', 'store', option)).toMatchObject({ status: 1, stdout: '', stderr })
+  })
+})
+
 describe('prune', () => {
   it('leaves a window of whole blocks', async () => {
     await bed.fill('store', 100, { retain: 35n })
