@@ -104,7 +104,13 @@ export {
   wholeTransactionAt,
 } from './transactions/ledger-transaction.js'
 export { readField } from './transactions/read-field.js'
-export { hasTransactions, transactionAt, transactionFactsAt, transactionsSince } from './transactions/transaction-at.js'
+export {
+  hasTransactions,
+  transactionAt,
+  transactionFactsAt,
+  transactionsSince,
+  wholeTransactionsSince,
+} from './transactions/transaction-at.js'
 export { listTypeUses, type TypeUse, type TypeUses } from './type-usage/list-type-uses.js'
 export type { StructName } from './type-usage/tag-names.js'
 export type { StoredValue } from './types/stored-value.js'

@@ -1,9 +1,15 @@
 import { addressToShortHex } from '@ledger-state/core'
-import { type LedgerSummary, noLedger, type StoreBase } from '@ledger-state/engine'
+import { type LedgerSummary, noLedger, type StateEntry, type StoreBase } from '@ledger-state/engine'
 import { csvCell } from '@ledger-state/http/formats'
 import type { AuditRecord } from '@ledger-state/ingest'
 import { baseKindOf } from '@ledger-state/ledger'
-import { type CommitMark, type Contradiction, decodeCommitMark, TRANSACTIONS_KEY } from '@ledger-state/records'
+import {
+  type CommitMark,
+  type Contradiction,
+  decodeCommitMark,
+  TRANSACTIONS_KEY,
+  WHOLE_TRANSACTIONS_KEY,
+} from '@ledger-state/records'
 import {
   measureMember,
   OUTSIDE_OF_SLICE,
@@ -78,7 +84,7 @@ each write; docs/sizing.md explains how. It works while a node runs, and is more
       const rows = [
         ...ledgerRows(ledger, base!, mark),
         ...auditRows(storedAudit(engine, auditFolder(place.dataDir)), trustOf(ledger, mark)),
-        transactionsRow(ledger, transactionsSince(engine)),
+        transactionsRow(ledger, transactionsOf(engine)),
         ...sliceRows(slice),
         ['keys', formatCount(stats.keys)],
         ['history entries', formatCount(stats.historyEntries)],
@@ -154,15 +160,16 @@ async function describeDatabase(place: DatabasePlace, asJson: boolean): Promise<
     const snapshot = await engine.snapshot()
     const { ledger, base, mark } = snapshot
     if (!ledger) throw noLedgerErrors.emptyStore(nameOfPlace(place))
-    const [kept] = await snapshot.at().load([TRANSACTIONS_KEY])
+    const [summaries, whole] = await snapshot.at().load([TRANSACTIONS_KEY, WHOLE_TRANSACTIONS_KEY])
+    const kept = keptTransactions(summaries, whole)
     const slice = await readSliceStatus(engine)
     const text = asJson
       ? JSON.stringify({
           ...ledgerFacts(ledger, base!, mark),
-          ...transactionsFact(kept?.version),
+          ...transactionsFacts(kept),
           slice: slice ? sliceFacts(slice) : null,
         })
-      : columns([...ledgerRows(ledger, base!, mark), transactionsRow(ledger, kept?.version), ...sliceRows(slice)])
+      : columns([...ledgerRows(ledger, base!, mark), transactionsRow(ledger, kept), ...sliceRows(slice)])
     process.stdout.write(`${text}\n`)
   } finally {
     await engine.close()
@@ -219,7 +226,7 @@ export function storeFacts(engine: LmdbEngineReader) {
   if (!ledger) throw noLedger()
   return {
     ...ledgerFacts(ledger, base!, mark),
-    ...transactionsFact(transactionsSince(engine)),
+    ...transactionsFacts(transactionsOf(engine)),
     keys: stats.keys,
     history_entries: stats.historyEntries,
     blocks: stats.blocks,
@@ -248,17 +255,36 @@ function ledgerFacts(ledger: LedgerSummary, base: StoreBase, mark: Uint8Array | 
   }
 }
 
-function transactionsSince(engine: LmdbEngineReader): bigint | undefined {
-  return engine.at().getEntry(TRANSACTIONS_KEY)?.version
+/** The first versions since which a store has the transactions of all later ones; undefined if it lacks the newest. */
+interface TransactionsSince {
+  readonly summaries: bigint | undefined
+  readonly whole: bigint | undefined
 }
 
-function transactionsFact(since: bigint | undefined) {
-  return { transactions_since: since === undefined ? null : String(since) }
+function transactionsOf(engine: LmdbEngineReader): TransactionsSince {
+  const view = engine.at()
+  return keptTransactions(view.getEntry(TRANSACTIONS_KEY), view.getEntry(WHOLE_TRANSACTIONS_KEY))
 }
 
-function transactionsRow({ oldestVersion }: LedgerSummary, since: bigint | undefined): readonly [string, string] {
+function keptTransactions(summaries: StateEntry | undefined, whole: StateEntry | undefined): TransactionsSince {
+  return { summaries: summaries?.version, whole: whole && whole.value.length > 0 ? whole.version : undefined }
+}
+
+function transactionsFacts({ summaries, whole }: TransactionsSince) {
+  return {
+    transactions_since: summaries === undefined ? null : String(summaries),
+    whole_transactions_since: whole === undefined ? null : String(whole),
+  }
+}
+
+function transactionsRow(
+  { oldestVersion }: LedgerSummary,
+  { summaries, whole }: TransactionsSince,
+): readonly [string, string] {
+  const since = whole ?? summaries
   if (since === undefined) return ['transactions', 'not kept']
-  return ['transactions', since <= oldestVersion ? 'kept' : `kept since version ${since}`]
+  const kept = since <= oldestVersion ? 'kept' : `kept since version ${since}`
+  return ['transactions', `${whole === undefined ? 'summaries' : 'whole'}, ${kept}`]
 }
 
 function trustFacts({ signed, contradicted }: CommitMark) {

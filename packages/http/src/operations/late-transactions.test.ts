@@ -39,6 +39,7 @@ describe(`transactions since a version (TEST_SEED=${seed})`, () => {
   }
 
   it('are listed from there by default', async () => {
+    expect((await ask('/info')).body).toMatchObject({ whole_transactions_since: String(since) })
     const { body } = await ask('/transactions?limit=100')
     const newest = Number(made.chain.latestVersion) - 99
     expect((body as { version: string }[])[0]!.version).toBe(String(Math.max(since, newest)))

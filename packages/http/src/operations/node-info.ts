@@ -1,4 +1,4 @@
-import { storeBaseOf, transactionsSince } from '@ledger-state/ledger'
+import { storeBaseOf, transactionsSince, wholeTransactionsSince } from '@ledger-state/ledger'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import type { Operation } from './parts/operation.js'
 
@@ -32,6 +32,11 @@ export const getNodeInfo: Operation = {
           description:
             'The first version since which every version that wrote state has its transaction; null if transactions are not kept.',
         },
+        whole_transactions_since: {
+          oneOf: [{ $ref: '#/components/schemas/U64' }, { type: 'null' }],
+          description:
+            'The first version since which every version has its whole transaction, or every one of the slice; null if the newest has none.',
+        },
       },
     },
   },
@@ -41,6 +46,7 @@ export const getNodeInfo: Operation = {
     const state = request.pin(undefined)
     const { ledger } = state
     const since = transactionsSince(state)
+    const wholeSince = wholeTransactionsSince(state)
     const base = storeBaseOf(state)
     const body = JSON.stringify({
       software: 'ledger-state',
@@ -50,6 +56,7 @@ export const getNodeInfo: Operation = {
       base: base.kind,
       base_version: String(base.version),
       transactions_since: since === undefined ? null : String(since),
+      whole_transactions_since: wholeSince === undefined ? null : String(wholeSince),
     })
     return { ledger, contentType: CONTENT_TYPE.json, body }
   },

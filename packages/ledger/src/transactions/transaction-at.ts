@@ -1,5 +1,10 @@
 import { readExecution } from '@ledger-state/proof/transactions'
-import { type KeptTransaction, readKeptTransaction, TRANSACTIONS_KEY } from '@ledger-state/records'
+import {
+  type KeptTransaction,
+  readKeptTransaction,
+  TRANSACTIONS_KEY,
+  WHOLE_TRANSACTIONS_KEY,
+} from '@ledger-state/records'
 import type { LedgerState } from '../state/ledger-state.js'
 import { hashAt } from './ledger-transaction.js'
 
@@ -35,4 +40,13 @@ export function hasTransactions(state: LedgerState): boolean {
 /** First version since which every version that wrote state came with its transaction; undefined if the newest did not. */
 export function transactionsSince({ view }: LedgerState): bigint | undefined {
   return view.getEntry(TRANSACTIONS_KEY)?.version
+}
+
+/**
+ * First version since which every version came with its whole transaction, or every one of the slice; undefined if the
+ * newest did not.
+ */
+export function wholeTransactionsSince({ view }: LedgerState): bigint | undefined {
+  const begun = view.getEntry(WHOLE_TRANSACTIONS_KEY)
+  return begun && begun.value.length > 0 ? begun.version : undefined
 }

@@ -111,5 +111,6 @@ it('GET /v1/info names the chain and the versions', async () => {
     base: 'genesis',
     base_version: '0',
     transactions_since: null,
+    whole_transactions_since: null,
   })
 })
