@@ -1,6 +1,7 @@
 // Groups are read with type tags only, so `type-tag` has the reader; it is exported here too, with modules.
 export {
   findGroupMember,
+  findGroupMembers,
   type GroupMember,
   readGroupMembers,
   readResourceGroup,

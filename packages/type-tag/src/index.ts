@@ -1,6 +1,13 @@
 export type { TypeTagErrorCode } from './errors.js'
 export { MAX_TYPE_NESTING, MAX_TYPE_TEXT_LENGTH, parseStructTag, parseTypeTag } from './parse-type-tag.js'
-export { findGroupMember, type GroupMember, readGroupMembers, readResourceGroup, skipTag } from './resource-group.js'
+export {
+  findGroupMember,
+  findGroupMembers,
+  type GroupMember,
+  readGroupMembers,
+  readResourceGroup,
+  skipTag,
+} from './resource-group.js'
 export {
   accountKeyPrefix,
   decodeStateKey,

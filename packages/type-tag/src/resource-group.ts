@@ -59,14 +59,23 @@ export function skipTag(reader: ByteReader, tag: Uint8Array): boolean {
 
 /** Finds the member with a struct tag, which is given as BCS; undefined if the group has none. @throws `invalid_bcs` */
 export function findGroupMember(group: Uint8Array, tag: Uint8Array): Uint8Array | undefined {
-  let found: Uint8Array | undefined
+  return findGroupMembers(group, [tag])[0]
+}
+
+/**
+ * Finds the members with struct tags, which are given as BCS, in one pass: a group may have 20,000 members, and passing
+ * them takes 5 ms. Undefined for each that the group does not have.
+ * @throws `invalid_bcs`
+ */
+export function findGroupMembers(group: Uint8Array, tags: readonly Uint8Array[]): readonly (Uint8Array | undefined)[] {
+  const found = new Array<Uint8Array | undefined>(tags.length).fill(undefined)
   const readName = (reader: ByteReader) => {
-    if (skipTag(reader, tag)) return true
+    for (let at = 0; at < tags.length; at++) if (skipTag(reader, tags[at]!)) return at
     skipStructTag(reader)
-    return false
+    return -1
   }
-  visitGroupMembers(group, readName, (isFound, reader) => {
-    if (isFound) found = reader.readByteString()
+  visitGroupMembers(group, readName, (at, reader) => {
+    if (at >= 0) found[at] = reader.readByteString()
     else reader.skip(reader.readLength())
   })
   return found

@@ -242,8 +242,15 @@ describe('type tag BCS', () => {
     expect(read(new Array(100_000).fill(6))).toThrow(/nested more than/)
   })
 
-  it('is not read where a name is not UTF-8', () => {
+  it.each([
+    ['read', readTypeTag],
+    ['skipped', skipTypeTag],
+  ] as const)('is not %s where a name is not UTF-8', (_, moveOver) => {
     const bytes = Uint8Array.of(7, ...new Array(32).fill(0), 1, 0xff)
-    expect(() => readTypeTag(new ByteReader(bytes))).toThrow('a name is not UTF-8 at byte 33')
+    expect(() => moveOver(new ByteReader(bytes))).toThrow('a name is not UTF-8 at byte 33')
+    const named = Uint8Array.of(7, ...new Array(32).fill(0), 2, 0xc3, 0xa9, 1, 65, 0)
+    const reader = new ByteReader(named)
+    moveOver(reader)
+    expect(reader.remaining).toBe(0)
   })
 })

@@ -1,6 +1,7 @@
-import { parseStructTag, typeTagToText } from '@ledger-state/type-tag'
+import { compareBytes } from '@ledger-state/core/bytes'
+import { parseStructTag, type StructTag, typeTagToText } from '@ledger-state/type-tag'
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { compareStructTags } from './compare-struct-tags.js'
 
 const ASCENDING = [
@@ -27,6 +28,26 @@ it('compareStructTags orders by address, names as text, and type arguments by th
       const sorted = texts.map((text) => parseStructTag(text)).sort(compareStructTags)
       const expected = ASCENDING.filter((text) => texts.includes(text)).map((text) => parseStructTag(text))
       expect(sorted.map(typeTagToText)).toEqual(expected.map(typeTagToText))
+    }),
+  )
+})
+
+it('compareStructTags orders names by their UTF-8, and encodes none', () => {
+  const encoder = new TextEncoder()
+  const named = (module: string): StructTag => ({ ...parseStructTag('0x1::a::A'), module })
+  const name = fc.string({
+    unit: fc.constantFrom('a', 'b', 'é', '\u{d7ff}', '\u{e000}', '\u{ffff}', '\u{10000}', '😀'),
+  })
+  fc.assert(
+    fc.property(name, name, (a, b) => {
+      const expected = Math.sign(compareBytes(encoder.encode(a), encoder.encode(b)))
+      const encode = vi.spyOn(TextEncoder.prototype, 'encode')
+      try {
+        expect(Math.sign(compareStructTags(named(a), named(b)))).toBe(expected)
+        expect(encode).not.toHaveBeenCalled()
+      } finally {
+        encode.mockRestore()
+      }
     }),
   )
 })

@@ -1,6 +1,5 @@
-import { ByteWriter } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
-import { type FunctionSlot, type StructTag, type TypeTag, writeTypeTag } from '@ledger-state/type-tag'
+import { type FunctionSlot, type StructTag, TYPE_TAG_VARIANTS, type TypeTag } from '@ledger-state/type-tag'
 
 /**
  * Compares types in the order in which the reference lists the members of a group: by address, module and name as text,
@@ -26,7 +25,7 @@ function compareTypeTags(a: TypeTag, b: TypeTag): number {
       a.abilities - b.abilities
     )
   }
-  return kindNumber(a) - kindNumber(b)
+  return TYPE_TAG_VARIANTS[a.kind] - TYPE_TAG_VARIANTS[b.kind]
 }
 
 const PASSINGS = ['reference', 'mutableReference', 'value'] as const
@@ -43,14 +42,20 @@ function compareLists<T>(a: readonly T[], b: readonly T[], compare: (a: T, b: T)
   return a.length - b.length
 }
 
-const ENCODER = new TextEncoder()
-
+/**
+ * Compares names by their UTF-8, without encoding them: a group may have 20,000 members, which takes 300,000
+ * comparisons. In UTF-8 the characters of surrogate pairs are after all others.
+ */
 function compareNames(a: string, b: string): number {
-  return compareBytes(ENCODER.encode(a), ENCODER.encode(b))
+  const shared = Math.min(a.length, b.length)
+  for (let at = 0; at < shared; at++) {
+    const [left, right] = [a.charCodeAt(at), b.charCodeAt(at)]
+    if (left !== right) return rank(left) - rank(right)
+  }
+  return a.length - b.length
 }
 
-function kindNumber(tag: TypeTag): number {
-  const writer = new ByteWriter()
-  writeTypeTag(writer, tag)
-  return writer.toBytes()[0]!
+function rank(unit: number): number {
+  const isSurrogate = unit >= 0xd800 && unit < 0xe000
+  return isSurrogate ? unit + 0x10000 : unit
 }

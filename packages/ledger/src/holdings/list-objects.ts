@@ -18,7 +18,7 @@ export interface OwnedObject {
 
 /** An owned object in a list of objects. */
 export interface ListedObject extends OwnedObject {
-  /** Types of the members of its resource group. */
+  /** Types of the members of its resource group, which are read each time: a group may have 20,000 members. */
   readonly resources: readonly string[]
 }
 
@@ -46,7 +46,14 @@ export function listOwnedObjects(
   )
   return createHoldingsPage(rows, options, ({ second: address }) => {
     const stored = readObject(view, address)
-    return stored && { ...toOwnedObject(address, stored), resources: typesIn(stored.group) }
+    return (
+      stored && {
+        ...toOwnedObject(address, stored),
+        get resources() {
+          return typesIn(stored.group)
+        },
+      }
+    )
   })
 }
 

@@ -1,6 +1,6 @@
 import { ADDRESS_LENGTH, ByteReader, ByteWriter, isLedgerStateError } from '@ledger-state/core'
 import { copyBytes, decodeUtf8 } from '@ledger-state/core/bytes'
-import { findGroupMember } from '@ledger-state/move-module'
+import { findGroupMember, findGroupMembers } from '@ledger-state/move-module'
 import { parseStructTag, writeStructTag } from '@ledger-state/type-tag'
 
 // Members of the resource groups of fungible assets, tokens and collections, in the framework's layouts. A member that
@@ -12,18 +12,24 @@ const U128_LIMIT = 2n ** 128n - 1n
 const U64 = 8
 const U128 = 16
 
+/** Bytes of a member; undefined if the group has none. */
+type Member = Uint8Array | undefined
+
 const CORE = tagBytes('0x1::object::ObjectCore')
-const METADATA = tagBytes('0x1::fungible_asset::Metadata')
-const SUPPLY = tagBytes('0x1::fungible_asset::Supply')
-const CONCURRENT_SUPPLY = tagBytes('0x1::fungible_asset::ConcurrentSupply')
-const TOKEN = tagBytes('0x4::token::Token')
-const TOKEN_IDENTIFIERS = tagBytes('0x4::token::TokenIdentifiers')
 const PROPERTIES = tagBytes('0x4::property_map::PropertyMap')
-const COLLECTION = tagBytes('0x4::collection::Collection')
-const FIXED_COLLECTION_SUPPLY = tagBytes('0x4::collection::FixedSupply')
-const UNLIMITED_COLLECTION_SUPPLY = tagBytes('0x4::collection::UnlimitedSupply')
-const CONCURRENT_COLLECTION_SUPPLY = tagBytes('0x4::collection::ConcurrentSupply')
-const APTOS_COLLECTION = tagBytes('0x4::aptos_token::AptosCollection')
+const FUNGIBLE_MEMBERS = [
+  '0x1::fungible_asset::Metadata',
+  '0x1::fungible_asset::Supply',
+  '0x1::fungible_asset::ConcurrentSupply',
+].map(tagBytes)
+const TOKEN_MEMBERS = ['0x4::token::Token', '0x4::token::TokenIdentifiers'].map(tagBytes)
+const COLLECTION_MEMBERS = [
+  '0x4::collection::Collection',
+  '0x4::aptos_token::AptosCollection',
+  '0x4::collection::ConcurrentSupply',
+  '0x4::collection::FixedSupply',
+  '0x4::collection::UnlimitedSupply',
+].map(tagBytes)
 
 /** The member `0x1::fungible_asset::Metadata` of an object, and its supply. */
 export interface FungibleMetadata {
@@ -79,11 +85,12 @@ export function readGuidCount(group: Uint8Array): bigint | undefined {
 
 /** Reads the metadata of a fungible asset from the group of an object; undefined if it has none. */
 export function readFungibleMetadata(group: Uint8Array): FungibleMetadata | undefined {
-  const metadata = readMember(group, METADATA, (reader) => {
+  const [metadataBytes, plain, concurrent] = membersIn(group, FUNGIBLE_MEMBERS)
+  const metadata = readMember(metadataBytes, (reader) => {
     const [name, symbol] = [readText(reader), readText(reader)]
     return { name, symbol, decimals: reader.readU8(), iconUri: readText(reader), projectUri: readText(reader) }
   })
-  return metadata && { ...metadata, ...readSupply(group) }
+  return metadata && { ...metadata, ...readSupply(plain, concurrent) }
 }
 
 interface Supply {
@@ -91,18 +98,19 @@ interface Supply {
   readonly maximum: bigint | undefined
 }
 
-function readSupply(group: Uint8Array): Supply {
-  const plain = readMember(group, SUPPLY, (reader) => {
+function readSupply(plainBytes: Member, concurrentBytes: Member): Supply {
+  const plain = readMember(plainBytes, (reader) => {
     const supply = reader.readWideInteger(U128)
     return { supply, maximum: readOption(reader, () => reader.readWideInteger(U128)) }
   })
-  const concurrent = readMember(group, CONCURRENT_SUPPLY, (reader) => readAggregator(reader, U128, U128_LIMIT))
+  const concurrent = readMember(concurrentBytes, (reader) => readAggregator(reader, U128, U128_LIMIT))
   return plain ?? concurrent ?? { supply: undefined, maximum: undefined }
 }
 
 /** Reads a token from the group of an object; undefined if it is none. */
 export function readToken(group: Uint8Array): TokenData | undefined {
-  const token = readMember(group, TOKEN, (reader) => {
+  const [tokenBytes, identifiers] = membersIn(group, TOKEN_MEMBERS)
+  const token = readMember(tokenBytes, (reader) => {
     const collection = readAddress(reader)
     reader.skip(U64)
     const [description, name, uri] = [readText(reader), readText(reader), readText(reader)]
@@ -110,7 +118,7 @@ export function readToken(group: Uint8Array): TokenData | undefined {
     return { collection, name, description, uri }
   })
   // A token that was minted concurrently has its name here: a snapshot of its index, its name, and padding.
-  const named = readMember(group, TOKEN_IDENTIFIERS, (reader) => {
+  const named = readMember(identifiers, (reader) => {
     reader.skip(U64)
     const name = readText(reader)
     reader.readByteString()
@@ -121,7 +129,7 @@ export function readToken(group: Uint8Array): TokenData | undefined {
 
 /** The properties of a token, in their order; undefined if it has no property map. */
 export function readTokenProperties(group: Uint8Array): readonly TokenProperty[] | undefined {
-  return readMember(group, PROPERTIES, (reader) => {
+  return readMember(memberIn(group, PROPERTIES), (reader) => {
     const properties: TokenProperty[] = []
     for (let left = reader.readLength(); left > 0; left--) {
       properties.push({ name: readText(reader), type: reader.readU8(), value: reader.readByteString() })
@@ -132,17 +140,21 @@ export function readTokenProperties(group: Uint8Array): readonly TokenProperty[]
 
 /** Reads a collection from the group of an object; undefined if it is none. */
 export function readCollection(group: Uint8Array): CollectionData | undefined {
-  const collection = readMember(group, COLLECTION, (reader) => {
+  const [collectionBytes, mutability, ...supplies] = membersIn(group, COLLECTION_MEMBERS)
+  const collection = readMember(collectionBytes, (reader) => {
     const creator = readAddress(reader)
     const [description, name, uri] = [readText(reader), readText(reader), readText(reader)]
     reader.skip(EVENT_HANDLE_LENGTH)
     return { creator, name, description, uri }
   })
-  return collection && { ...collection, ...readCollectionSupply(group), ...readMutability(group) }
+  return collection && { ...collection, ...readCollectionSupply(supplies), ...readMutability(mutability) }
 }
 
-function readCollectionSupply(group: Uint8Array): Pick<CollectionData, 'supply' | 'maximum' | 'minted'> {
-  const concurrent = readMember(group, CONCURRENT_COLLECTION_SUPPLY, (reader) => {
+function readCollectionSupply([concurrentBytes, fixed, unlimited]: readonly Member[]): Pick<
+  CollectionData,
+  'supply' | 'maximum' | 'minted'
+> {
+  const concurrent = readMember(concurrentBytes, (reader) => {
     const counted = readAggregator(reader, U64, U64_LIMIT)
     return { ...counted, minted: readAggregator(reader, U64, U64_LIMIT).supply }
   })
@@ -155,8 +167,8 @@ function readCollectionSupply(group: Uint8Array): Pick<CollectionData, 'supply' 
   }
   return (
     concurrent ??
-    readMember(group, FIXED_COLLECTION_SUPPLY, withEvents(true)) ??
-    readMember(group, UNLIMITED_COLLECTION_SUPPLY, withEvents(false)) ?? {
+    readMember(fixed, withEvents(true)) ??
+    readMember(unlimited, withEvents(false)) ?? {
       supply: undefined,
       maximum: undefined,
       minted: undefined,
@@ -165,8 +177,7 @@ function readCollectionSupply(group: Uint8Array): Pick<CollectionData, 'supply' 
 }
 
 /** The beginning of `AptosCollection`: two references that may be absent, then the flags of mutability. */
-function readMutability(group: Uint8Array): Pick<CollectionData, 'isDescriptionMutable' | 'isUriMutable'> {
-  const bytes = memberIn(group, APTOS_COLLECTION)
+function readMutability(bytes: Member): Pick<CollectionData, 'isDescriptionMutable' | 'isUriMutable'> {
   const read = (): Pick<CollectionData, 'isDescriptionMutable' | 'isUriMutable'> => {
     const reader = new ByteReader(bytes!)
     for (let left = 2; left > 0; left--) readOption(reader, () => reader.skip(ADDRESS_LENGTH))
@@ -188,8 +199,7 @@ export function readOption<T>(reader: ByteReader, read: () => T): T | undefined 
 }
 
 /** Reads a whole member of a group; undefined if the group has none, or if it does not decode completely. */
-function readMember<T>(group: Uint8Array, tag: Uint8Array, read: (reader: ByteReader) => T): T | undefined {
-  const bytes = memberIn(group, tag)
+function readMember<T>(bytes: Member, read: (reader: ByteReader) => T): T | undefined {
   return (
     bytes &&
     ifDecoded(() => {
@@ -201,8 +211,13 @@ function readMember<T>(group: Uint8Array, tag: Uint8Array, read: (reader: ByteRe
   )
 }
 
-function memberIn(group: Uint8Array, tag: Uint8Array): Uint8Array | undefined {
+function memberIn(group: Uint8Array, tag: Uint8Array): Member {
   return ifDecoded(() => findGroupMember(group, tag))
+}
+
+/** Finds several members in one pass: a group may be long. */
+function membersIn(group: Uint8Array, tags: readonly Uint8Array[]): readonly Member[] {
+  return ifDecoded(() => findGroupMembers(group, tags)) ?? []
 }
 
 function readAddress(reader: ByteReader): Uint8Array {

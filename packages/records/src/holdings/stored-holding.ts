@@ -1,13 +1,6 @@
 import { ADDRESS_LENGTH, ByteReader, ByteWriter, isLedgerStateError } from '@ledger-state/core'
 import { copyBytes } from '@ledger-state/core/bytes'
-import {
-  type GroupMember,
-  parseStructTag,
-  readGroupMembers,
-  readStructTag,
-  skipTag,
-  writeStructTag,
-} from '@ledger-state/type-tag'
+import { findGroupMembers, parseStructTag, writeStructTag } from '@ledger-state/type-tag'
 import type { IndexedObject } from './index-changes.js'
 
 // Stored forms of objects, fungible stores, tokens and coin stores. A value that does not decode completely counts as
@@ -28,11 +21,13 @@ const CONCURRENT_LENGTH = 16
 const COIN_FROZEN_AT = 8
 const COIN_STORE_LENGTH = COIN_FROZEN_AT + 1 + 2 * EVENT_HANDLE_LENGTH
 
-const CORE = tagBytes('0x1::object::ObjectCore')
-const STORE = tagBytes('0x1::fungible_asset::FungibleStore')
-const CONCURRENT = tagBytes('0x1::fungible_asset::ConcurrentFungibleBalance')
-const TOKEN = tagBytes('0x4::token::Token')
-const KNOWN = [CORE, STORE, CONCURRENT, TOKEN]
+/** The members that matter, in the order in which `readParts` finds them. */
+const MEMBERS = [
+  '0x1::object::ObjectCore',
+  '0x1::fungible_asset::FungibleStore',
+  '0x1::fungible_asset::ConcurrentFungibleBalance',
+  '0x4::token::Token',
+].map(tagBytes)
 
 /** The fungible store of an object. */
 export interface FungibleStore {
@@ -146,12 +141,8 @@ interface ObjectParts {
 }
 
 function readParts(group: Uint8Array): ObjectParts | undefined {
-  const members = readMembers(group)
-  const core = members && memberOf(members, CORE)
-  if (!members || core?.length !== CORE_LENGTH || core[UNGATED_AT]! > 1) return undefined
-  const store = memberOf(members, STORE)
-  const concurrent = memberOf(members, CONCURRENT)
-  const token = memberOf(members, TOKEN)
+  const [core, store, concurrent, token] = findMembers(group) ?? []
+  if (core?.length !== CORE_LENGTH || core[UNGATED_AT]! > 1) return undefined
   return {
     core,
     store: store?.length === STORE_LENGTH && store[STORE_FROZEN_AT]! <= 1 ? store : undefined,
@@ -160,26 +151,13 @@ function readParts(group: Uint8Array): ObjectParts | undefined {
   }
 }
 
-type Members = readonly GroupMember<Uint8Array | undefined>[]
-
-function readMembers(group: Uint8Array): Members | undefined {
+function findMembers(group: Uint8Array): readonly (Uint8Array | undefined)[] | undefined {
   try {
-    return readGroupMembers(group, readKnownTag)
+    return findGroupMembers(group, MEMBERS)
   } catch (error) {
     if (isLedgerStateError(error, 'invalid_bcs')) return undefined
     throw error
   }
-}
-
-function readKnownTag(reader: ByteReader): Uint8Array | undefined {
-  const known = KNOWN.find((tag) => skipTag(reader, tag))
-  // Names are checked, too: a group with a name that is not UTF-8 does not decode.
-  if (!known) readStructTag(reader)
-  return known
-}
-
-function memberOf(members: Members, tag: Uint8Array): Uint8Array | undefined {
-  return members.find(({ name }) => name === tag)?.bytes
 }
 
 function u64At(bytes: Uint8Array, at: number): bigint {
