@@ -1,4 +1,5 @@
 import type { LedgerState } from '@ledger-state/ledger'
+import type { LedgerHasher } from '@ledger-state/proof'
 
 // The tables that documents can ask for, with the names of the public indexer. A table is one object: its columns, each
 // with its type and the read that answers it, and the rows that a filter names.
@@ -13,6 +14,8 @@ export interface Source {
   readonly state: LedgerState
   /** Time of the block of a version, in microseconds since 1970. */
   timeOf(version: bigint): bigint | undefined
+  /** Hashes as the chain does. */
+  hasher(): LedgerHasher
   /** Counts heap that is about to be kept until the end of the request. @throws `overloaded` */
   hold(bytes: number): void
 }

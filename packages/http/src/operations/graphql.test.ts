@@ -1,8 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
+import { bytesToHex, parseAddress } from '@ledger-state/core'
 import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
 import { createLedger, type Ledger } from '@ledger-state/ledger'
 import { withHoldings } from '@ledger-state/ledger/testing/index-holdings'
 import { HoldingsModel, OWNERS, randomHoldings } from '@ledger-state/ledger/testing/random-holdings'
+import { LedgerHasher } from '@ledger-state/proof'
+import { objectKey, WHOLE_TRANSACTIONS_KEY } from '@ledger-state/records'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { inject } from 'light-my-request'
 import { describe, expect, it, vi } from 'vitest'
@@ -155,6 +158,22 @@ describe('POST /v1/graphql', () => {
         expect(found).toEqual(expected)
       }
     }
+  })
+
+  it.each([
+    ['of the whole transactions', WHOLE_TRANSACTIONS_KEY, 'OTHER::', 'OTHER::'],
+    ['of Aptos, if the store has none', undefined, undefined, 'APTOS::'],
+  ])('hashes the keys of objects with the salt %s', async (_, key, stored, salt) => {
+    const engine = createMemoryEngine()
+    const [first, ...rest] = assetLedger()
+    const writes = key ? [[key, new TextEncoder().encode(stored)] as const] : []
+    await engine.commit([{ ...first!, writes: [...first!.writes, ...writes] }, ...rest], { chainId: 4n })
+    const ask = asking(createLedger(engine))
+    const { data } = await ask(
+      `{ current_objects(where: {object_address: {_eq: "${ALICE_STORE}"}}) { state_key_hash } }`,
+    )
+    const hash = new LedgerHasher(salt).hash('StateKey', objectKey(parseAddress(ALICE_STORE)))
+    expect(data).toEqual({ current_objects: [{ state_key_hash: bytesToHex(hash) }] })
   })
 
   it('reads the version of the query, of the header or of the variable, and refuses two', async () => {

@@ -2,6 +2,7 @@ import { isJsonObject, JsonNumber, type JsonObject, type JsonValue } from '@ledg
 import { clip, isLedgerStateError, parseU64 } from '@ledger-state/core'
 import type { LedgerSummary } from '@ledger-state/engine'
 import { blockTimesOf, type LedgerState, type Moment } from '@ledger-state/ledger'
+import { LedgerHasher } from '@ledger-state/proof'
 import { invalidParameter } from '../errors.js'
 import { FieldAnswerer } from '../graphql/answer-fields.js'
 import { GraphqlFault } from '../graphql/graphql-fault.js'
@@ -91,7 +92,17 @@ async function answerDocument(
 ): Promise<Answer> {
   const turn = new TurnBudget(request)
   const out = request.openBody()
-  const source = { state, timeOf: blockTimesOf(state), hold: (bytes: number) => request.hold(bytes) }
+  let hasher: LedgerHasher | undefined
+  const source = {
+    state,
+    timeOf: blockTimesOf(state),
+    hasher() {
+      // Without whole transactions and without trees, the store does not know another salt than that of Aptos.
+      hasher ??= state.transactions.hasher ?? new LedgerHasher(request.proofs?.hashSalt)
+      return hasher
+    },
+    hold: (bytes: number) => request.hold(bytes),
+  }
   const place = { out, mostBytes: MAX_PAGE_BYTES, isSpent: () => turn.isSpent, nextTurn: () => turn.nextTurn() }
   await new FieldAnswerer(source, place).answer(fields)
   return { ledger: state.ledger, contentType: CONTENT_TYPE.json, body: out }

@@ -1,13 +1,10 @@
 import { bytesToHex } from '@ledger-state/core'
 import { listOwnedObjects, type OwnedObject, readGuidCount, readOwnedObject } from '@ledger-state/ledger'
-import { DEFAULT_HASH_SALT, LedgerHasher } from '@ledger-state/proof'
 import { objectKey } from '@ledger-state/records'
 import { address, bigint, flag, numeric, text } from '../columns.js'
 import { allowedTexts } from '../conditions.js'
 import type { Table } from '../table.js'
 import { addressesOf, allPages, rowsOfEach } from './pages.js'
-
-const hasher = new LedgerHasher(DEFAULT_HASH_SALT)
 
 /** Objects, with their owners. An object that was deleted is in no state, so it has no row. */
 export const CURRENT_OBJECTS: Table<OwnedObject> = {
@@ -21,7 +18,7 @@ export const CURRENT_OBJECTS: Table<OwnedObject> = {
     last_transaction_version: bigint((row) => row.version),
     object_address: address((row) => row.address),
     owner_address: address((row) => row.owner),
-    state_key_hash: text((row) => bytesToHex(hasher.hash('StateKey', objectKey(row.address)))),
+    state_key_hash: text((row, { hasher }) => bytesToHex(hasher().hash('StateKey', objectKey(row.address)))),
   },
   sizeOf: (row) => row.group.length,
   find({ state }, condition) {
