@@ -48,10 +48,17 @@ interface Range {
 }
 
 const FRAMEWORK = '0x1'
-/** Resources of every account and of every object. */
-const TYPES = ['0x1::account::Account', '0x1::object::ObjectCore'] as const
 /** Accounts that a step compares, with a request each. */
 const STEP = 24
+/** Most uses of a page: of objects before the block, only those that are not there after it are compared. */
+const MOST_USES = 1_000
+
+/** Lists of addresses: resources of every account and of every object. An object that the block deleted is only before it. */
+const LISTS = [
+  { type: '0x1::account::Account', at: 'after', limit: STEP },
+  { type: '0x1::object::ObjectCore', at: 'after', limit: STEP },
+  { type: '0x1::object::ObjectCore', at: 'before', limit: MOST_USES },
+] as const
 /** Requests at the same time. */
 const WIDTH = 4
 const MOST_CHANGES = 20
@@ -59,8 +66,8 @@ const MOST_CHANGES = 20
 export const MOST_ITEMS = 100
 
 /**
- * A search for the changes of a block: in the framework, then in accounts, then in objects, a step at a time. A step
- * that fails leaves the rest of its work to the next one.
+ * A search for the changes of a block: in the framework, then in accounts, then in objects, then in those that the block
+ * deleted, a step at a time. A step that fails leaves the rest of its work to the next one.
  */
 export class BlockChangesSearch {
   readonly #range: Range
@@ -71,8 +78,8 @@ export class BlockChangesSearch {
   readonly #queue: string[] = [FRAMEWORK]
   /** Tables that are known and not compared yet; undefined until all of them are known. */
   #tables: readonly SightedTable[] | undefined
-  /** Index of the type whose addresses are listed. */
-  #type = 0
+  /** Index of the list that goes on. */
+  #list = 0
   #cursor: string | undefined
   #state: BlockSearch = {
     accounts: [],
@@ -104,12 +111,13 @@ export class BlockChangesSearch {
   }
 
   get #isEnded(): boolean {
-    return this.#type >= TYPES.length && this.#queue.length === 0 && !this.#state.failure
+    return this.#list >= LISTS.length && this.#queue.length === 0 && !this.#state.failure
   }
 
   async #step(): Promise<void> {
     if (this.#tables === undefined) await this.#findTables()
-    if (this.#type < TYPES.length) this.#queue.push(...(await this.#nextAddresses()))
+    const list = LISTS[this.#list]
+    if (list) this.#queue.push(...(await this.#nextAddresses(list)))
     await Promise.all(Array.from({ length: WIDTH }, () => this.#compareQueue()))
     if (!this.#state.failure) await this.#compareTables()
   }
@@ -126,16 +134,16 @@ export class BlockChangesSearch {
   }
 
   /** The next accounts or objects, in the order of their addresses. */
-  async #nextAddresses(): Promise<readonly string[]> {
+  async #nextAddresses({ type, at, limit }: (typeof LISTS)[number]): Promise<readonly string[]> {
     const start = this.#cursor === undefined ? '' : `&start=${this.#cursor}`
-    const path = `/types/${TYPES[this.#type]}/uses?limit=${STEP}${start}`
-    const page = await ask<TypeUsesPage>({ path, at: this.#range.after }, this.#stopped.signal)
+    const path = `/types/${type}/uses?limit=${limit}${start}`
+    const page = await ask<TypeUsesPage>({ path, at: this.#range[at] }, this.#stopped.signal)
     if ('failure' in page) {
       this.#update({ failure: page.failure })
       return []
     }
     this.#cursor = page.answer.cursor
-    if (this.#cursor === undefined) this.#type++
+    if (this.#cursor === undefined) this.#list++
     return page.value.uses.flatMap((use) => ('resource' in use && use.resource !== undefined ? use.address : []))
   }
 

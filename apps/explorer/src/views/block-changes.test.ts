@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { openedPage } from '../../testing/check-view.ts'
-import { createPageEngine, item, TABLE } from '../../testing/page-ledger.ts'
+import { ALICE, createPageEngine, item, TABLE, teaStore } from '../../testing/page-ledger.ts'
 
 const page = openedPage()
 
@@ -14,7 +14,8 @@ it('shows the accounts and the tables that a block changed, with the values befo
 it('compares further accounts and objects on request, until all are compared', async () => {
   await page().goTo('/block/5')
   await page().click('button', 'Compare more accounts')
-  await page().shows('every object that is there after the block', '500 → 600 TEA')
+  await page().click('button', 'Compare more accounts')
+  await page().shows('every object that is there before or after the block', '500 → 600 TEA')
   await page().hides('Compare more accounts')
 })
 
@@ -31,7 +32,8 @@ it('says that the node fails while it compares, and compares the rest later', as
   await page().shows('The node failed')
   page().answers('sound')
   await page().click('button', 'Compare more accounts')
-  await page().shows('every object that is there after the block', '500 → 600 TEA')
+  await page().click('button', 'Compare more accounts')
+  await page().shows('every object that is there before or after the block', '500 → 600 TEA')
   await page().hides('The node failed')
 })
 
@@ -63,5 +65,19 @@ describe('a block that changes a long table', () => {
     await long().goTo('/block/10')
     await long().shows('bread → cake', '100 changed items')
     await long().shows('It compared only the first 100 items of each table. Changes of other tables are not shown.')
+  })
+})
+
+describe('a block that deletes an object', () => {
+  const made = teaStore('0xde1', { owner: ALICE, balance: 7n })
+  beforeAll(() => page().leave())
+  const deleting = openedPage(() => createPageEngine([[made], [[made[0], null]]]))
+
+  it('is shown with the object, which no state after it has', async () => {
+    await deleting().goTo('/block/10')
+    await deleting().click('button', 'Compare more accounts')
+    await deleting().click('button', 'Compare more accounts')
+    await deleting().shows('account 0xde1', 'deleted', 'every object that is there before or after the block')
+    await deleting().hides('Compare more accounts')
   })
 })

@@ -79,7 +79,7 @@ function progressText({ compared, comparedTables, isRunning }: BlockSearch): str
 function scopeText({ accounts, comparedTables: { count, inPart }, isEnded, failure }: BlockSearch): string {
   const sentences = [
     isEnded
-      ? 'The page compared every account and every object that is there after the block.'
+      ? 'The page compared every account and every object that is there before or after the block.'
       : 'The page compared the framework, holders of tables, and the first accounts and objects by address.',
     accounts.length === 0 && 'None of them changed.',
     inPart > 0 &&
