@@ -3,6 +3,7 @@ import type { ValueChange } from '../api/answers.ts'
 import type { ApiRequest } from '../api/client.ts'
 import { NotProven } from '../proof/not-proven.tsx'
 import { formatMicroseconds, groupDigits } from '../state/amount.ts'
+import { isPruned, newest } from '../state/ledger.ts'
 import { goTo, route } from '../state/location.ts'
 import { type Amounts, useAmounts } from '../state/use-amounts.ts'
 import { usePages } from '../state/use-pages.ts'
@@ -32,6 +33,9 @@ export function ValueHistory({ request, type, holder }: ValueHistoryProps) {
     pages.items.find(({ value }) => value !== null && value !== undefined)?.value,
   )
   const isWhole = !pages.more && !pages.isLoading && !pages.failure && pages.isComplete
+  // What the oldest version has may be older than the node knows.
+  const isCreated = ({ version }: ValueChange): boolean =>
+    !isPruned.value || BigInt(version) > BigInt(newest.value!.oldestVersion)
   /** Changes that the visitor opened or closed. */
   const opened = useRef(new Map<string, boolean>())
   return (
@@ -51,7 +55,7 @@ export function ValueHistory({ request, type, holder }: ValueHistoryProps) {
               change={change}
               before={pages.items[at + 1]}
               amounts={amounts}
-              isFirst={isWhole && at === pages.items.length - 1}
+              isFirst={isWhole && at === pages.items.length - 1 && isCreated(change)}
               isOpen={opened.current.get(change.version) ?? at < OPEN_AT_FIRST}
               onToggle={(isOpen) => opened.current.set(change.version, isOpen)}
             />
@@ -59,7 +63,7 @@ export function ValueHistory({ request, type, holder }: ValueHistoryProps) {
         }}
       />
       {!pages.isLoading && !pages.failure && pages.items.length === 0 && <p class="empty">It was never there.</p>}
-      {!pages.isComplete && <p class="hint">Writes before the window are unknown.</p>}
+      {(!pages.isComplete || isPruned.value) && <p class="hint">Writes before the window are unknown.</p>}
       <MoreButton pages={pages} />
     </section>
   )

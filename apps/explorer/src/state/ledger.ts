@@ -31,6 +31,9 @@ export const oldestTimestampUsec = signal<string | undefined>(undefined)
  */
 export const branch = signal(0)
 
+/** Whether the node lacks the first versions, so that it does not know the changes up to its oldest one. */
+export const isPruned = computed(() => newest.value !== undefined && newest.value.oldestVersion !== '0')
+
 const now = signal(Date.now())
 /** Age of the newest block. */
 export const ageSeconds = computed(() => secondsSince(newest.value?.timestampUsec ?? '0'))

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { checkView, openedPage } from '../../testing/check-view.ts'
-import { ALICE, BEAN, coinStore, createPageEngine, LATEST } from '../../testing/page-ledger.ts'
+import { ALICE, BEAN, coinStore, createPageEngine, LATEST, SHOP, SHOP_TYPE } from '../../testing/page-ledger.ts'
 import { savedFile } from '../../testing/saved-file.ts'
 
 const page = checkView({
@@ -56,6 +56,25 @@ describe('activities as CSV', () => {
     expect(rows.map(texts)).toEqual(withTime.map(texts))
     const shown = await long().find('.activity', 'version')
     expect(shown.textContent?.replaceAll(/(?<=\d)\s(?=\d{3})/g, '')).toContain(`version ${rows[0]!.version}`)
+  })
+})
+
+describe('a pruned node', () => {
+  const pruned = openedPage(async () => {
+    const engine = await createPageEngine()
+    await engine.prune(4n)
+    return engine
+  })
+
+  it('says that earlier changes are unknown', async () => {
+    await pruned().goTo(`/account/${ALICE}/activities`)
+    await pruned().shows('version 8', 'Changes before the window are unknown.')
+  })
+
+  it('says of no value that its oldest known write created it', async () => {
+    await pruned().goTo(`/resource/${SHOP}/${SHOP_TYPE}`)
+    await pruned().shows('History', 'version 8', 'version 5', 'Writes before the window are unknown.')
+    expect(pruned().text).not.toContain('Created')
   })
 })
 

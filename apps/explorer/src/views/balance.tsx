@@ -15,6 +15,7 @@ import { NotProven } from '../proof/not-proven.tsx'
 import { formatAmount, formatDifference, formatMicroseconds, groupDigits } from '../state/amount.ts'
 import { countChanges, countText } from '../state/count-text.ts'
 import { curveEnd } from '../state/curve-ends.ts'
+import { isPruned } from '../state/ledger.ts'
 import { goTo, route } from '../state/location.ts'
 import type { CurveView } from '../state/route.ts'
 import { useText } from '../state/use-answer.ts'
@@ -148,7 +149,7 @@ function BalanceCurve({ address, asset, curve, decimals, children }: BalanceCurv
           onChoose={(point) => show({ point })}
           onZoom={(from, to) => show({ from, to })}
         />
-        {!pages.isComplete && <p class="hint">Writes before the window are unknown.</p>}
+        {(!pages.isComplete || isPruned.value) && <p class="hint">Writes before the window are unknown.</p>}
       </section>
       {children}
     </>

@@ -156,6 +156,21 @@ describe('the operations on holdings', () => {
     }
   })
 
+  it('are complete without `from` in a pruned store, and not from a version before the first known change', async () => {
+    const engine = createMemoryEngine()
+    await engine.commit(withHoldings(generated.versions), { chainId: 4 })
+    await engine.prune(20n)
+    const listener = createRequestListener({ ledger: createLedger(engine) })
+    const oldest = engine.ledger!.oldestVersion
+    const isComplete = async (query: string) => {
+      const { headers } = await inject(listener, `/v1/accounts/${OWNERS[0]}/activities${query}`)
+      return headers['x-svc-complete']
+    }
+    expect(await isComplete('')).toBe('true')
+    expect(await isComplete(`?from=${oldest + 1n}`)).toBe('true')
+    expect(await isComplete(`?from=${oldest}`)).toBe('false')
+  })
+
   it('are elements of a batch, and have CSV', async () => {
     const ask = await serve()
     const listener = createRequestListener({ ledger: createLedger(createMemoryEngine()) })

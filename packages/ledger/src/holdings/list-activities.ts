@@ -120,7 +120,7 @@ class ActivitiesOf implements ActivitiesPage {
     const last = start && this.#isNewestFirst && start.version < state.version ? start.version : state.version
     this.#range = { first, last }
     this.#timeOf = createBlockTimes(this.#reader, state.ledger.oldestVersion)
-    this.complete = this.#reader.base?.complete === true && (from ?? 0n) >= known
+    this.complete = this.#reader.base?.complete === true && (from === undefined || from >= known)
   }
 
   *[Symbol.iterator](): Generator<Activity | undefined> {
