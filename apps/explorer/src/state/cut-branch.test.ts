@@ -37,3 +37,15 @@ it('a page that was hidden while a version was replaced shows the new one, at it
     expect(page().text).not.toMatch(/9\s000/)
   }
 })
+
+it('a page without a stream shows that versions were replaced, though there are more than before', async () => {
+  await page().goTo(`/account/${ALICE}?at=${LATEST}`)
+  await page().shows('Bean', /5\s000/)
+  await expect.poll(() => newest.value?.version).toBe(String(LATEST))
+  await engine.truncateTo(LATEST - 1n)
+  await putBeans(300_000n)
+  const block = { height: LATEST + 1n, epoch: 1n, timestampUsec: 1_735_689_800_000_000n }
+  await engine.commit([{ version: LATEST + 1n, block, writes: [] }], { chainId: 94n })
+  await page().shows('Bean', /3\s000/)
+  expect(page().text).not.toMatch(/5\s000/)
+})

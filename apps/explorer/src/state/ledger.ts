@@ -50,7 +50,8 @@ export function followLedger(): () => void {
   let blocks: EventSource | undefined
   const begunAt = performance.now()
   let askedAt = 0
-  let wasHidden = false
+  /** Whether a stream has told of every truncation since the newest state was read. */
+  let isTold = false
   let timer: ReturnType<typeof setTimeout> | undefined
   const askAfter = (milliseconds: number): void => {
     clearTimeout(timer)
@@ -59,15 +60,21 @@ export function followLedger(): () => void {
   const tick = async (): Promise<void> => {
     askedAt = performance.now()
     if (document.visibilityState === 'visible') {
-      // Nobody told a hidden page that versions were cut off.
-      const before = wasHidden ? newest.value : undefined
+      const before = isTold ? undefined : newest.value
+      const wasStreamed = blocks?.readyState === OPEN
       await refresh(stop.signal).catch(() => {})
       if (!newestFailure.value) {
-        wasHidden = false
-        if (before && (await isCutOff(before, stop.signal).catch(() => false))) branch.value++
+        isTold = wasStreamed
+        if (before && isOther(before, newest.value!) && (await isCutOff(before, stop.signal).catch(() => false)))
+          branch.value++
       }
-      if (!newestFailure.value && askedAt - begunAt >= STREAM_AFTER_MS)
-        blocks ??= openBlocks(() => askAfter(Math.max(0, askedAt + LIVE_MS - performance.now())))
+      if (!newestFailure.value && askedAt - begunAt >= STREAM_AFTER_MS && !blocks) {
+        blocks = openBlocks(() => askAfter(Math.max(0, askedAt + LIVE_MS - performance.now())))
+        // Versions may have been cut off before it was open, at first or again.
+        blocks?.addEventListener('open', () => {
+          isTold = false
+        })
+      }
     }
     const isStreamed = blocks?.readyState === OPEN
     askAfter(newestFailure.value?.retryAfterMs ?? (isStreamed ? QUIET_MS : LIVE_MS))
@@ -78,7 +85,7 @@ export function followLedger(): () => void {
     else {
       blocks?.close()
       blocks = undefined
-      wasHidden = true
+      isTold = false
     }
   }
   document.addEventListener('visibilitychange', onVisibility)
@@ -129,6 +136,10 @@ async function refresh(signal: AbortSignal): Promise<void> {
 export function isLaterHead(head: StateHead, before: StateHead | undefined): boolean {
   if (head.oldestVersion !== before?.oldestVersion || head.chainId !== before.chainId) return false
   return BigInt(head.version) >= BigInt(before.version) && BigInt(head.timestampUsec) >= BigInt(before.timestampUsec)
+}
+
+function isOther(a: StateHead, b: StateHead): boolean {
+  return a.version !== b.version || a.timestampUsec !== b.timestampUsec
 }
 
 /** Whether the newest version that was known before is no longer there, or another one has its number. */
