@@ -179,6 +179,29 @@ describe('the history of a balance', () => {
     )
   })
 
+  it('ends a page after some megabytes of writes that changed nothing, and continues after them', async () => {
+    const large = new Uint8Array(1 << 20)
+    const key = tableItemKey(OWNER, Uint8Array.of(1))
+    const writes = Array.from({ length: 30 }, (_, at): Write[] => [[key, at === 0 ? large.subarray(1) : large]])
+    const state = createLedger(await engineOf(0n, writes)).at()
+    for (const order of ['asc', 'desc'] as const) {
+      const list = (options: ChangeHistoryOptions) =>
+        rawTableItemHistory(state, OWNER, Uint8Array.of(1), { ...options, order })
+      const page = list({})
+      expect([...page].length).toBe(order === 'asc' ? 2 : 0)
+      expect(page.cursor).toBe(order === 'asc' ? 10n : 21n)
+      const versions: bigint[] = []
+      let pages = 0
+      for (let start: bigint | undefined, isFirst = true; isFirst || start !== undefined; isFirst = false, pages++) {
+        const next = list({ start })
+        for (const change of next) versions.push(change.version)
+        start = next.cursor
+      }
+      expect(versions).toEqual(order === 'asc' ? [0n, 1n] : [1n, 0n])
+      expect(pages).toBe(4)
+    }
+  })
+
   it('has the times of blocks, ends at the version of the state, and reports whether its beginning is known', async () => {
     const versions = [1n, 2n, 3n, 4n, 5n, 6n].map((balance): Write[] => [[COIN_KEY, coinStore(balance)]])
     const ledger = createLedger(await engineOf(0n, versions))
