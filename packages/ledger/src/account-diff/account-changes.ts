@@ -1,5 +1,6 @@
 import {
   ADDRESS_LENGTH,
+  ByteReader,
   bytesToHex,
   isLedgerStateError,
   type KeyedEntry,
@@ -8,17 +9,18 @@ import {
 } from '@ledger-state/core'
 import { compareBytes, keyAfter } from '@ledger-state/core/bytes'
 import { type ScanOptions, type StateView, scanFrom } from '@ledger-state/engine'
-import { type GroupMember, readResourceGroup } from '@ledger-state/move-module'
+import { type GroupMember, readGroupMembers } from '@ledger-state/move-module'
 import { pairedMetadataAddress, primaryStoreAddress } from '@ledger-state/proof'
 import {
   accountKeyPrefix,
   decodeStateKey,
   parseStructTag,
+  readStructTag,
   resourceGroupKey,
   resourceKey,
   STATE_KEY_ADDRESS_AT,
   type StructTag,
-  typeTagToText,
+  skipStructTag,
 } from '@ledger-state/type-tag'
 import { storedDataInvalid } from '../errors.js'
 import { compareStructTags } from '../groups/compare-struct-tags.js'
@@ -244,19 +246,17 @@ function* describeChange(
   // An account has no other kinds of keys.
   if (decoded.kind !== 'resourceGroup') return
   const groups = [readGroup(before?.value), readGroup(after?.value)] as const
-  for (const tag of changedMembers(...groups, decoded.tag)) {
-    const text = typeTagToText(tag)
-    const memberOf = (view: StateView, { members, bytes, error }: Group): Resource | undefined => {
-      if (error) return createUnreadableResource(tag, bytes, error)
-      const member = members.get(text)
-      return member && readChanged(view, types, tag, member.bytes)
-    }
+  const memberOf = (view: StateView, { bytes, error }: Group, tag: StructTag, member: Uint8Array | undefined) => {
+    if (error) return createUnreadableResource(tag, bytes, error)
+    return member && readChanged(view, types, tag, member)
+  }
+  for (const { tag, from, to } of changedMembers(...groups, decoded.tag)) {
     yield {
       kind: 'resource',
       tag,
       store,
-      before: memberOf(viewBefore, groups[0]),
-      after: memberOf(viewAfter, groups[1]),
+      before: memberOf(viewBefore, groups[0], tag, from),
+      after: memberOf(viewAfter, groups[1], tag, to),
       version: after?.version,
     }
   }
@@ -266,40 +266,62 @@ function readChanged(view: StateView, types: TypeResolver, tag: StructTag, bytes
   return createResource(view, types, tag, bytes, storedDataInvalid.listedResourceUnreadable)
 }
 
-/** The members of a group at one version, by the texts of their types. */
+/** The members of a group at one version, with the bytes of their types, which ascend. */
 interface Group {
-  readonly members: ReadonlyMap<string, GroupMember<StructTag>>
+  readonly members: readonly GroupMember<Uint8Array>[]
   readonly bytes: Uint8Array
   /** Reason why the group cannot be read; undefined if it can. */
   readonly error: LedgerStateError | undefined
 }
 
 function readGroup(bytes: Uint8Array = new Uint8Array(0)): Group {
-  if (bytes.length === 0) return { members: new Map(), bytes, error: undefined }
+  if (bytes.length === 0) return { members: [], bytes, error: undefined }
   try {
-    const members = readResourceGroup(bytes).map((member) => [typeTagToText(member.name), member] as const)
-    return { members: new Map(members), bytes, error: undefined }
+    return { members: readGroupMembers(bytes, readTagBytes), bytes, error: undefined }
   } catch (error) {
     if (!isLedgerStateError(error, 'invalid_bcs')) throw error
-    return { members: new Map(), bytes, error: storedDataInvalid.listedResourceUnreadable(error) }
+    return { members: [], bytes, error: storedDataInvalid.listedResourceUnreadable(error) }
   }
+}
+
+function readTagBytes(reader: ByteReader): Uint8Array {
+  const start = reader.offset
+  skipStructTag(reader)
+  return reader.bytes.subarray(start, reader.offset)
+}
+
+/** A member that differs, with its bytes before and after. */
+interface ChangedMember {
+  readonly tag: StructTag
+  readonly from: Uint8Array | undefined
+  readonly to: Uint8Array | undefined
 }
 
 /**
  * The members that differ, in the order of listings. If the group cannot be read at one version, these are all members
- * of the other; if no member is known, the group represents them.
+ * of the other; if no member is known, the group represents them. A group may have 20,000 members, so only the types of
+ * those that differ are read.
  */
-function changedMembers(before: Group, after: Group, group: StructTag): readonly StructTag[] {
-  const tags = new Map([...before.members, ...after.members].map(([text, { name }]) => [text, name]))
+function changedMembers(before: Group, after: Group, group: StructTag): readonly ChangedMember[] {
   const isUnreadable = before.error !== undefined || after.error !== undefined
-  if (isUnreadable && tags.size === 0) return [group]
-  return [...tags]
-    .filter(([text]) => {
-      const [from, to] = [before.members.get(text), after.members.get(text)]
-      return isUnreadable || !from || !to || compareBytes(from.bytes, to.bytes) !== 0
-    })
-    .map(([, tag]) => tag)
-    .sort(compareStructTags)
+  if (isUnreadable && before.members.length + after.members.length === 0) {
+    return [{ tag: group, from: undefined, to: undefined }]
+  }
+  const changed: ChangedMember[] = []
+  const note = (name: Uint8Array, from: Uint8Array | undefined, to: Uint8Array | undefined): void => {
+    changed.push({ tag: readStructTag(new ByteReader(name)), from, to })
+  }
+  let [left, right] = [0, 0]
+  while (left < before.members.length || right < after.members.length) {
+    const [a, b] = [before.members[left], after.members[right]]
+    const order = !a ? 1 : !b ? -1 : compareBytes(a.name, b.name)
+    if (order <= 0) left++
+    if (order >= 0) right++
+    if (order < 0) note(a!.name, a!.bytes, undefined)
+    else if (order > 0) note(b!.name, undefined, b!.bytes)
+    else if (compareBytes(a!.bytes, b!.bytes) !== 0) note(a!.name, a!.bytes, b!.bytes)
+  }
+  return changed.sort((a, b) => compareStructTags(a.tag, b.tag))
 }
 
 /** Merges two scans of ascending keys. */

@@ -73,7 +73,7 @@ export interface Observation<V> {
  */
 const MOST_SKIPPED_STATES = 2_000
 /** Most bytes of these states: a member is found in a long group in 5 ms for each MiB, and nobody has a turn meanwhile. */
-const MOST_SKIPPED_BYTES = 8 << 20
+const MOST_SKIPPED_BYTES = 4 << 20
 
 /** Lists the changes of an observation up to a version of a pinned ledger. `present` converts a value for the page. */
 export function createHistory<V, T>(
