@@ -7,7 +7,7 @@ import { outlineToInfo, type StoredTransaction } from '@ledger-state/records/tra
 import { storedDataInvalid } from '../errors.js'
 import type { LedgerState } from '../state/ledger-state.js'
 import { type FoundProof, findInfoProof, signedCheckpointAt } from './info-proof.js'
-import type { RenderContext } from './render/render-context.js'
+import { atOnce, type RenderContext, type Steps } from './render/render-context.js'
 import { type CompleteTransaction, transactionToJson } from './render/transaction.js'
 import { transactionToBcs } from './render/transaction-to-bcs.js'
 
@@ -22,6 +22,8 @@ export interface LedgerTransaction {
    * @throws `stored_data_invalid` for a kind of transaction, payload or signature that is not known
    */
   toJson(): string
+  /** The same in steps, after each of which others may have a turn. Over an async engine it is one step. */
+  toJsonInSteps(): Steps<string>
   /** The transaction with its info, events, accumulator root and write set in BCS, as full nodes answer. */
   toBcs(): Uint8Array
   /**
@@ -50,14 +52,18 @@ export function wholeTransactionAt(state: LedgerState, version: bigint): LedgerT
 /** The transaction, from the parts that the store keeps. */
 export function createTransaction(state: LedgerState, version: bigint, stored: StoredTransaction): LedgerTransaction {
   const whole = (): CompleteTransaction => completeTransaction(state, version, stored)
+  function* steps(): Steps<string> {
+    const { timestampUsec } = stored.ownFacts ?? state.source.reader.blockAt(version).block
+    return yield* transactionToJson(renderContextAt(state, version), { version, whole: whole(), timestampUsec })
+  }
+  const toJson = (): string => madeOnce(state, `transaction ${version} as JSON`, () => atOnce(steps()))
   return {
     version,
     indexInBlock: stored.indexInBlock,
-    toJson: () =>
-      madeOnce(state, `transaction ${version} as JSON`, () => {
-        const { timestampUsec } = stored.ownFacts ?? state.source.reader.blockAt(version).block
-        return transactionToJson(renderContextAt(state, version), { version, whole: whole(), timestampUsec })
-      }),
+    toJson,
+    *toJsonInSteps() {
+      return state.source.loading ? toJson() : yield* steps()
+    },
     toBcs: () => madeOnce(state, `transaction ${version} in BCS`, () => transactionToBcs(version, whole())),
     prove() {
       const { transaction, events, info } = whole()

@@ -70,7 +70,7 @@ async function blockWithTransactions(
   const out = request.openBody()
   const body =
     typeof head === 'string'
-      ? new JsonArrayBody(out.text(head), TRANSACTION_FORMS.toJson)
+      ? new JsonArrayBody(out.text(head), TRANSACTION_FORMS.toJson, TRANSACTION_FORMS.inSteps)
       : new BcsVectorBody(out, TRANSACTION_FORMS.toBcs)
   await addInTurns(request, items, body)
   const ended = body.end()

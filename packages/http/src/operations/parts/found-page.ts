@@ -46,6 +46,11 @@ export async function answerFound<T>(
   let length = 0
   const counted: ItemForms<T> = {
     toJson: (item) => noted(forms.toJson(item)),
+    inSteps:
+      forms.inSteps &&
+      function* (item) {
+        return noted(yield* forms.inSteps!(item))
+      },
     toBcs: (item) => noted(forms.toBcs(item)),
   }
   const noted = <V extends string | Uint8Array>(value: V): V => {

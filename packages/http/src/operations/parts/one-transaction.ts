@@ -9,6 +9,7 @@ import { parseAskedState } from './request-parts.js'
 import { orProven, PROOF_PARAMETERS, parseAskedProof } from './state-read.js'
 import { parseHash } from './transaction-parts.js'
 import { expectProof, TRANSACTION_PROOF_PARAMETER, withTransactionProof } from './transaction-proofs.js'
+import { runInTurns } from './turn-budget.js'
 
 /** Properties that the operations with one transaction share. */
 export const ONE_TRANSACTION = {
@@ -40,10 +41,14 @@ export function oneTransaction(
   transaction: LedgerTransaction,
 ): Answer | Promise<Answer> {
   const proof = asked && expectProof(transaction.version, transaction.prove())
-  const body = format === 'json' ? Buffer.from(transaction.toJson()) : Buffer.concat([COMMITTED, transaction.toBcs()])
-  request.hold(body.length)
-  if (asked && proof) return withTransactionProof(request, ledger, format, body, proof, asked)
-  return { ledger, contentType: CONTENT_TYPE[format], body }
+  const answer = (body: Buffer): Answer | Promise<Answer> => {
+    request.hold(body.length)
+    if (asked && proof) return withTransactionProof(request, ledger, format, body, proof, asked)
+    return { ledger, contentType: CONTENT_TYPE[format], body }
+  }
+  if (format === 'bcs') return answer(Buffer.concat([COMMITTED, transaction.toBcs()]))
+  const json = runInTurns(request, transaction.toJsonInSteps())
+  return typeof json === 'string' ? answer(Buffer.from(json)) : json.then((text) => answer(Buffer.from(text)))
 }
 
 /** Answers with the transaction that has the hash in the path. */

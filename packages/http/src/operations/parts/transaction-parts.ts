@@ -143,11 +143,14 @@ export function* transactionsBetween(
 /** Forms of the items of a page. */
 export interface ItemForms<T> {
   toJson(item: T): string
+  /** The same as `toJson`, in steps, for items that may take long. */
+  readonly inSteps?: ((item: T) => Generator<undefined, string>) | undefined
   toBcs(item: T): Uint8Array
 }
 
 export const TRANSACTION_FORMS: ItemForms<LedgerTransaction> = {
   toJson: (transaction) => transaction.toJson(),
+  inSteps: (transaction) => transaction.toJsonInSteps(),
   toBcs: (transaction) => transaction.toBcs(),
 }
 
@@ -157,10 +160,12 @@ export async function answerItems<T>(
   state: LedgerState,
   format: OutputFormat,
   items: Iterable<T | undefined>,
-  { toJson, toBcs }: ItemForms<T>,
+  { toJson, inSteps, toBcs }: ItemForms<T>,
 ): Promise<Answer> {
   const body =
-    format === 'json' ? new JsonArrayBody(request.openBody(), toJson) : new BcsVectorBody(request.openBody(), toBcs)
+    format === 'json'
+      ? new JsonArrayBody(request.openBody(), toJson, inSteps)
+      : new BcsVectorBody(request.openBody(), toBcs)
   await addInTurns(request, items, body)
   return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body: await body.end() }
 }
@@ -169,11 +174,14 @@ export async function answerItems<T>(
 export async function addInTurns<T>(
   request: OperationRequest,
   items: Iterable<T | undefined>,
-  body: { add(item: T): void },
+  body: { add(item: T): void; addInSteps?(item: T): Generator<undefined, void> },
 ): Promise<void> {
   const turn = new TurnBudget(request)
   for (const item of items) {
-    if (item !== undefined) body.add(item)
+    if (item !== undefined) {
+      if (!body.addInSteps) body.add(item)
+      else for (const _ of body.addInSteps(item)) if (turn.isSpent) await turn.nextTurn()
+    }
     if (turn.isSpent) await turn.nextTurn()
   }
 }

@@ -23,3 +23,22 @@ export class TurnBudget {
     this.#endsAt = performance.now() + milliseconds
   }
 }
+
+/** The result of steps, in turns of the event loop; at once if they take no longer than one. */
+export function runInTurns<T>(
+  request: Pick<OperationRequest, 'nextTurn'>,
+  steps: Generator<undefined, T>,
+): T | Promise<T> {
+  const turn = new TurnBudget(request)
+  let step = steps.next()
+  while (!step.done && !turn.isSpent) step = steps.next()
+  return step.done ? step.value : finishInTurns(turn, steps)
+}
+
+/** The result of the rest of steps, in turns of the event loop. */
+async function finishInTurns<T>(turn: TurnBudget, steps: Generator<undefined, T>): Promise<T> {
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done) return step.value
+    if (turn.isSpent) await turn.nextTurn()
+  }
+}

@@ -9,7 +9,7 @@ import { ModuleCache } from '../../caches/module-cache.js'
 import { ModuleInterfaces } from '../../caches/module-interfaces.js'
 import { CachedTypeResolver } from '../../types/type-resolver.js'
 import { changesToJson } from './changes.js'
-import type { RenderContext } from './render-context.js'
+import { atOnce, type RenderContext } from './render-context.js'
 
 const FORUM = '0x1::voting::VotingForum<0x1::governance_proposal::GovernanceProposal>'
 const U64_SEVEN = new ByteWriter().u64(7n).toBytes()
@@ -39,7 +39,7 @@ describe.runIf(hasSharedData)('changes of items of tables', () => {
   const unknown = parseAddress('0x77')
 
   const shown = (...items: Parameters<typeof writeSetOf>[0]) =>
-    JSON.parse(changesToJson(context, writeSetOf(items))) as readonly Item[]
+    JSON.parse(atOnce(changesToJson(context, writeSetOf(items)))) as readonly Item[]
 
   beforeAll(async () => {
     const engine = createMemoryEngine()

@@ -5,7 +5,17 @@ import { visitWriteSet, type WriteOp } from '@ledger-state/proof/transactions'
 import { decodeStateKey, STATE_KEY_ADDRESS_AT, type StateKey } from '@ledger-state/type-tag'
 import { compareStructTags } from '../../groups/compare-struct-tags.js'
 import { moveTypeToText, resourceTypeToText } from '../../resources/resource-type-text.js'
-import { hexText, jsonList, orUndefined, type RenderContext, type ValueContext, valueToJson } from './render-context.js'
+import {
+  atOnce,
+  hexText,
+  jsonList,
+  orUndefined,
+  orUndefinedInSteps,
+  type RenderContext,
+  type Steps,
+  type ValueContext,
+  valueToJson,
+} from './render-context.js'
 import { type TableTypes, WrittenTables } from './written-tables.js'
 
 const ADDRESS_END = STATE_KEY_ADDRESS_AT + 32
@@ -20,7 +30,7 @@ interface Change extends Pick<WriteOp, 'key' | 'value'> {
  * without the length, then by table and key. A write that cannot be printed is left out.
  * @throws `invalid_bcs`
  */
-export function changesToJson(context: RenderContext, writeSet: Uint8Array): string {
+export function* changesToJson(context: RenderContext, writeSet: Uint8Array): Steps<string> {
   const changes: Change[] = []
   visitWriteSet(new ByteReader(writeSet), ({ key, value }) => {
     changes.push({ key, value, path: pathOf(key) })
@@ -30,7 +40,7 @@ export function changesToJson(context: RenderContext, writeSet: Uint8Array): str
   const texts: string[] = []
   for (const change of changes) {
     const hash = `"state_key_hash":${hexText(context.hasher.hash('StateKey', change.key))},`
-    const members = orUndefined(() => changeMembers(context, tables, change, hash))
+    const members = yield* orUndefinedInSteps(membersInSteps(context, tables, change, hash))
     if (members) for (const text of members) texts.push(`{${text}}`)
   }
   return jsonList(texts)
@@ -58,9 +68,18 @@ function compareChanges(a: Change, b: Change): number {
 export function changeMembers(
   context: ValueContext,
   tables: WrittenTables | undefined,
-  { key, value }: Pick<WriteOp, 'key' | 'value'>,
+  write: Pick<WriteOp, 'key' | 'value'>,
   hash: string,
 ): readonly string[] | undefined {
+  return atOnce(membersInSteps(context, tables, write, hash))
+}
+
+function* membersInSteps(
+  context: ValueContext,
+  tables: WrittenTables | undefined,
+  { key, value }: Pick<WriteOp, 'key' | 'value'>,
+  hash: string,
+): Steps<readonly string[] | undefined> {
   const decoded = decodeStateKey(key)
   switch (decoded.kind) {
     case 'tableItem':
@@ -70,7 +89,8 @@ export function changeMembers(
     case 'resourceGroup': {
       const place = `"address":"${addressToShortHex(decoded.address)}",${hash}`
       if (!value) return [`${place}${deletedMembers(decoded)}`]
-      return writtenData(context, decoded, value)?.map((data) => {
+      const written = yield* writtenData(context, decoded, value)
+      return written?.map((data) => {
         return `${place}"data":${data},"type":"${decoded.kind === 'module' ? 'write_module' : 'write_resource'}"`
       })
     }
@@ -88,8 +108,8 @@ function deletedMembers(key: AccountKey): string {
   return `"module":${JSON.stringify(`${addressToShortHex(key.address)}::${key.name}`)},"type":"delete_module"`
 }
 
-/** The written module or resource, or each member of a written group. */
-function writtenData(context: ValueContext, key: AccountKey, value: Uint8Array): readonly string[] | undefined {
+/** The written module or resource, or each member of a written group. Yields before each. */
+function* writtenData(context: ValueContext, key: AccountKey, value: Uint8Array): Steps<readonly string[] | undefined> {
   if (key.kind === 'module') return [moduleData(value)]
   const members =
     key.kind === 'resource'
@@ -97,6 +117,7 @@ function writtenData(context: ValueContext, key: AccountKey, value: Uint8Array):
       : [...readResourceGroup(value)].sort((a, b) => compareStructTags(a.name, b.name))
   const texts: string[] = []
   for (const { name, bytes } of members) {
+    yield
     const data = valueToJson(context, name, bytes)
     if (data === undefined) return undefined
     texts.push(`{"type":${JSON.stringify(resourceTypeToText(name))},"data":${data}}`)

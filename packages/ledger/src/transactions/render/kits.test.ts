@@ -10,6 +10,7 @@ import { writesOf, writesOfGenesis } from '../../../testing/genesis-writes.js'
 import { ModuleCache } from '../../caches/module-cache.js'
 import { ModuleInterfaces } from '../../caches/module-interfaces.js'
 import { CachedTypeResolver } from '../../types/type-resolver.js'
+import { atOnce } from './render-context.js'
 import { type CompleteTransaction, transactionToJson } from './transaction.js'
 
 const KIT = 'conformance/transactions'
@@ -111,7 +112,9 @@ describe.runIf(hasSharedData)('the JSON of transactions', () => {
       const whole: CompleteTransaction = { ...chunk[Number(version) - 1]!, accumulatorRoot }
       const timestampUsec = BigInt(String(json.timestamp))
       const view = engine.at(version)
-      const text = transactionToJson({ view, types, modules, interfaces, hasher }, { version, whole, timestampUsec })
+      const text = atOnce(
+        transactionToJson({ view, types, modules, interfaces, hasher }, { version, whole, timestampUsec }),
+      )
       const got = JSON.parse(text) as Json
       expect({ id, got: ordered(got) }).toEqual({ id, got: ordered(withNulls(json, got, expected.null_ok ?? [])) })
       for (const pointer of expected.null_ok ?? [])

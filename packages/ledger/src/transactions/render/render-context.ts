@@ -26,14 +26,40 @@ export function valueToJson({ types, view }: ValueContext, tag: TypeTag, bytes: 
   return orUndefined(() => types.resolve(tag, view).bytesToJson(bytes))
 }
 
+/**
+ * Work in steps, after each of which others may have a turn: a transaction may write a group of 20,000 members, whose
+ * types take a second.
+ */
+export type Steps<T> = Generator<undefined, T>
+
+/** The result of steps, all at once. */
+export function atOnce<T>(steps: Steps<T>): T {
+  let step = steps.next()
+  while (!step.done) step = steps.next()
+  return step.value
+}
+
 /** The result of some work. Undefined if a type, a module or a value cannot be read. */
 export function orUndefined<T>(work: () => T): T | undefined {
   try {
     return work()
   } catch (error) {
-    if (isTypeFault(error) || isLedgerStateError(error, 'invalid_module')) return undefined
-    throw error
+    return undefinedIfUnreadable(error)
   }
+}
+
+/** As `orUndefined`, in steps. */
+export function* orUndefinedInSteps<T>(steps: Steps<T>): Steps<T | undefined> {
+  try {
+    return yield* steps
+  } catch (error) {
+    return undefinedIfUnreadable(error)
+  }
+}
+
+function undefinedIfUnreadable(error: unknown): undefined {
+  if (isTypeFault(error) || isLedgerStateError(error, 'invalid_module')) return undefined
+  throw error
 }
 
 /** Bytes as a text in JSON. */

@@ -10,7 +10,7 @@ import { writesOfGenesis } from '../../../testing/genesis-writes.js'
 import { ModuleCache } from '../../caches/module-cache.js'
 import { ModuleInterfaces } from '../../caches/module-interfaces.js'
 import { CachedTypeResolver } from '../../types/type-resolver.js'
-import type { RenderContext } from './render-context.js'
+import { atOnce, type RenderContext } from './render-context.js'
 import { transactionToJson } from './transaction.js'
 import { transactionToBcs } from './transaction-to-bcs.js'
 
@@ -208,7 +208,7 @@ describe.runIf(hasSharedData)('the JSON of a transaction', () => {
 
   const shown = (transaction: Uint8Array, events: readonly Uint8Array[] = []) =>
     JSON.parse(
-      transactionToJson(context, { version: 9n, whole: wholeOf(transaction, events), timestampUsec: 5n }),
+      atOnce(transactionToJson(context, { version: 9n, whole: wholeOf(transaction, events), timestampUsec: 5n })),
     ) as Readonly<Record<string, unknown>>
 
   beforeAll(async () => {

@@ -16,7 +16,7 @@ import { transactionUnreadable } from '../../errors.js'
 import { changesToJson } from './changes.js'
 import { eventToJson } from './events.js'
 import { payloadToJson } from './payload.js'
-import { hexText, jsonList, type RenderContext } from './render-context.js'
+import { hexText, jsonList, type RenderContext, type Steps } from './render-context.js'
 import { signatureToJson } from './signature.js'
 import { validatorMembers } from './validator.js'
 import { vmStatusToText } from './vm-status.js'
@@ -46,36 +46,36 @@ export interface TimedTransaction {
  * A transaction as JSON, with members in the order of the reference.
  * @throws `stored_data_invalid` for a kind of transaction, payload or authenticator that is not known
  */
-export function transactionToJson(context: RenderContext, timed: TimedTransaction): string {
+export function* transactionToJson(context: RenderContext, timed: TimedTransaction): Steps<string> {
   try {
-    return render(context, timed)
+    return yield* render(context, timed)
   } catch (error) {
     throw transactionUnreadable(timed.version, error)
   }
 }
 
-function render(context: RenderContext, timed: TimedTransaction): string {
+function* render(context: RenderContext, timed: TimedTransaction): Steps<string> {
   const { version, whole, timestampUsec } = timed
   const transaction = readTransaction(new ByteReader(whole.transaction))
-  const changes = changesToJson(context, whole.writeSet)
+  const changes = yield* changesToJson(context, whole.writeSet)
   const info = infoMembers(context, timed, changes)
   const timestamp = `"timestamp":"${timestampUsec}"`
-  const events = () => `"events":${eventsToJson(context, whole)}`
+  const events = `"events":${yield* eventsToJson(context, whole)}`
   switch (transaction.kind) {
     case 'user':
-      return `{${info},${userMembers(context, version, transaction)},${events()},${timestamp},"type":"user_transaction"}`
+      return `{${info},${userMembers(context, version, transaction)},${events},${timestamp},"type":"user_transaction"}`
     case 'genesis': {
       const payload = genesisPayload(context, version, transaction.payload, changes)
-      return `{${info},"payload":${payload},${events()},"type":"genesis_transaction"}`
+      return `{${info},"payload":${payload},${events},"type":"genesis_transaction"}`
     }
     case 'block_metadata':
-      return `{${info},${metadataMembers(transaction, events())},"type":"block_metadata_transaction"}`
+      return `{${info},${metadataMembers(transaction, events)},"type":"block_metadata_transaction"}`
     case 'state_checkpoint':
       return `{${info},${timestamp},"type":"state_checkpoint_transaction"}`
     case 'block_epilogue':
       return `{${info},${timestamp},${epilogueMembers(transaction)},"type":"block_epilogue_transaction"}`
     default:
-      return `{${info},${events()},${timestamp},${validatorMembers(transaction.validator)},"type":"validator_transaction"}`
+      return `{${info},${events},${timestamp},${validatorMembers(transaction.validator)},"type":"validator_transaction"}`
   }
 }
 
@@ -160,8 +160,13 @@ function epilogueMembers(epilogue: BlockEpilogue): string {
   return `"block_end_info":{${end}}`
 }
 
-function eventsToJson(context: RenderContext, whole: CompleteTransaction): string {
-  return jsonList(Array.from(eventsOf(whole), (event) => eventToJson(context, event)))
+function* eventsToJson(context: RenderContext, whole: CompleteTransaction): Steps<string> {
+  const texts: string[] = []
+  for (const event of eventsOf(whole)) {
+    yield
+    texts.push(eventToJson(context, event))
+  }
+  return jsonList(texts)
 }
 
 /** The events of a transaction. @throws `invalid_bcs` */
