@@ -32,6 +32,18 @@ describe('a streak of failures', () => {
     expect(notices.length).toBe(8)
   })
 
+  it('pauses longer after each of different failures, until a good answer', async () => {
+    streak = new FailureStreak({ firstPauseMs: 1_000, onNotice: (message) => notices.push(message) })
+    const ended = AbortSignal.abort()
+    for (let times = 0; times < 4; times++) {
+      for (const failure of [fork, otherChain]) await streak.add(failure, ended)
+    }
+    streak.end()
+    await streak.add(fork, ended)
+    const pauses = notices.map((notice) => Number(/asking again in ([\d.]+) s/.exec(notice)![1]))
+    for (const shortest of [pauses[0]!, pauses[8]!]) expect(pauses[7]).toBeGreaterThan(shortest * 10)
+  })
+
   it('counts a failure that others have counted as that many answers', async () => {
     const counted = new LedgerStateError('ledger_fork', 'version 7 differs', { answers: 3 })
     await expect(streak.add(counted)).rejects.toMatchObject({ fields: { answers: 3 } })

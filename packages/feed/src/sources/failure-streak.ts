@@ -43,13 +43,14 @@ export class FailureStreak {
 
   /**
    * Counts a failure, and resolves after the pause before the source is asked again. A failure with another code than
-   * the previous one begins a new streak; a failure with the field `answers` counts as that number of answers.
+   * the previous one begins a new streak, but the pauses go on growing; a failure with the field `answers` counts as that
+   * number of answers.
    * @param signal ends the pause
    * @throws the failure once it has repeated often enough, with the number of answers in its field `answers`
    */
   async add(failure: LedgerStateError, signal?: AbortSignal): Promise<void> {
     const { code, message, fields } = failure
-    if (code !== this.#code) this.end()
+    if (code !== this.#code) this.#answers = 0
     this.#code = code
     this.#answers += typeof fields.answers === 'number' ? fields.answers : 1
     const answers = this.#answers
