@@ -90,6 +90,8 @@ export const usage = declareErrors('usage', {
     const way = ways[option] ?? 'add --from SOURCE, or --network NAME and --since'
     return `start: --${option} needs a source to ingest: ${way}; a store that holds a ledger needs none: name it with --data-dir`
   },
+  /** Error for a configuration without the network that a running node was started with. */
+  networkRemoved: () => '--network is gone, but the node keeps a window of it: stop the node to run it without one',
   /** Error for a start of a store with the ledger of another chain than the options name. */
   otherChain: (store: string, held: bigint, asked: number) =>
     `${store} holds chain ${held}, but --network or --chain-id names chain ${asked}: name another folder with --data-dir`,

@@ -122,11 +122,14 @@ async function startNetwork(
   network: Network,
   since: string,
 ): Promise<void> {
-  const { waypoints = [], unsigned = false, verify = true, keepFolder } = given.source
   const sourceFolder = sourceFolderOf(place)!
-  const of = { network, since, sourceFolder, keepFolder, waypoints, unsigned, verify }
-  const wanted = { ...of, intervalMs: input.get(settings.backupInterval) }
-  const read = (from: CommandInput): NodeSettings => nodeSettings(from, place, undefined, wanted)
+  const read = (from: CommandInput): NodeSettings => {
+    const { waypoints = [], unsigned = false, verify = true, keepFolder, ...now } = parseIngestSettings(from).source
+    if (!now.network) throw usage.networkRemoved()
+    const intervalMs = from.get(settings.backupInterval)
+    const window = { network: now.network, since, sourceFolder, keepFolder, waypoints, unsigned, verify, intervalMs }
+    return nodeSettings(from, place, undefined, window)
+  }
   const node = read(input)
   const stop = listenForStop()
   if (held === undefined || isUnderWay) {

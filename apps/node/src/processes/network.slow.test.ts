@@ -94,6 +94,31 @@ async function accepts(address: string, version: bigint): Promise<void> {
 }
 
 describe('start --network --since', () => {
+  it('follows the node that the description of its network names since SIGHUP', async () => {
+    writeBackup(chain, root(), { chunk: 20, snapshot: { version: Number(chain.endings()[3]!.version), chunk: 20 } })
+    writeAllEndings([0])
+    const waypoints = [`0:${waypointHash(chain.endings()[0]!)}`]
+    const backups = [`${bucket.url}/e1`]
+    const begun = chain.latestVersion
+    chain.extend(5)
+    node.latest = Number(chain.latestVersion)
+    const configuration = bed.at('node.json')
+    const configure = (network: string | undefined) => writeFileSync(configuration, JSON.stringify({ network }))
+    const networkOf = (name: string, nodes: readonly string[]) =>
+      writeOwnNetwork(bed.at(name), { waypoints, backups, nodes: [...nodes] })
+    configure(networkOf('gone.json', ['http://127.0.0.1:9/v1']))
+    const words = ['start', '--config', configuration, '--since', String(chain.endings()[3]!.version)]
+    const { program } = await bed.serve(...words, '--data-dir', bed.at('store'))
+    await storeReaches(program, begun, 'ledger_version')
+    configure(undefined)
+    program.child.kill('SIGHUP')
+    await program.outputMatching(/SIGHUP: no setting was changed: .*--network is gone/)
+    configure(networkOf('moved.json', [node.url]))
+    program.child.kill('SIGHUP')
+    await program.outputMatching(/SIGHUP: network changed/)
+    await storeReaches(program, chain.latestVersion, 'ledger_version')
+  })
+
   it('serves the window after a mirror that is gone, follows the node of the network, and becomes signed as the backup grows', {
     timeout: 2 * PATIENT_REST_MS,
   }, async () => {
