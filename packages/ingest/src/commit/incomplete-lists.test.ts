@@ -197,6 +197,28 @@ describe.each(Object.entries(STORES))('a store that %s', (name, make) => {
   })
 })
 
+it('a slice that was stopped before the first transaction of a member keeps the later ones, and has empty lists before', async () => {
+  const whole = createLedger(await completeStore())
+  const firstOf = (sender: string) => accountTransactions(whole.at(), parseAddress(sender), { start: 0n, limit: 1 })
+  // The genesis has events of all streams.
+  const quiet = [...SENDERS].filter((sender) => listsOf(sender).length === 2)
+  const begins = quiet.map((sender) => ({ sender, first: [...firstOf(sender)][0]!.version }))
+  const { sender, first } = begins.reduce((one, other) => (other.first > one.first ? other : one))
+  const only = { spec: { accounts: [parseAddress(sender)], tables: [], types: [] } }
+  const before = first - 1n
+  const engine = createMemoryEngine()
+  for (const to of [before, LAST]) await ingest(engine, bed.at('backup'), { only, to })
+  const slice = createLedger(engine)
+  for (const version of [LAST, before, first]) {
+    for (const { name, read } of listsOf(sender)) {
+      for (const start of [0n, undefined, 1n]) {
+        const listed = outcomeOf(() => read(slice.at(version), start, 25))
+        expect([name, version, start, listed]).toEqual([name, version, start, read(whole.at(version), start, 25)])
+      }
+    }
+  }
+})
+
 it('a store that is no longer given them has no newest items, and older ones at versions that were', async () => {
   const engine = createMemoryEngine()
   await ingest(engine, bed.at('backup'), { to: 50n })

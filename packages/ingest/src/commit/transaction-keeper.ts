@@ -91,8 +91,8 @@ export class TransactionKeeper {
    * source cannot read that block, which ends before this version.
    */
   #knownFrom: bigint | undefined
-  /** Whether a block of transactions of this ingest says where the blocks before it end. */
-  #isEarlierCut = false
+  /** Whether there are no blocks of transactions before this ingest, or one of this ingest says where they end. */
+  #isEarlierCut: boolean
   /** Whether the whole transaction of the version before was not given, though the store keeps them. */
   #isCut: boolean
   /** Transactions of the next commit. */
@@ -105,6 +105,7 @@ export class TransactionKeeper {
     this.#isKept = options.isKept
     this.#isWhole = options.isWhole
     this.#isCut = options.isCut
+    this.#isEarlierCut = !options.hasVersions
     this.#isCopyOfSlice = options.isCopyOfSlice
     this.#hasRetained = options.hasRetained
     this.#timestampUsec = options.timestampUsec ?? 0n
@@ -132,19 +133,24 @@ export class TransactionKeeper {
     this.#knownFrom ??= version - (version % RUN_VERSIONS) + RUN_VERSIONS
     if (!readWhole) return this.#withoutRead(version)
     const whole = readWhole()
-    const resumed = this.#resume()
-    if (!this.#isOfSlice(writes, whole)) return [...resumed, ...this.#cutEarlier(version)]
+    const given = [...this.#begin(version), ...this.#resume()]
+    if (!this.#isOfSlice(writes, whole)) return [...given, ...this.#cutEarlier(version)]
     this.#group ??= new TransactionGroup(version, this.#place)
     this.#isEarlierCut = true
-    const made = [...resumed, this.#group.add(version, whole, writes, { timestampUsec: this.#timestampUsec })]
+    const made = [...given, this.#group.add(version, whole, writes, { timestampUsec: this.#timestampUsec })]
     if (this.#place === 'own' && !this.#hasRetained) {
       this.#hasRetained = true
       made.push([RETAINED_KEY, encodeRetained(version, this.#hashSalt())])
     }
-    if (this.#isWhole) return made
+    return made
+  }
+
+  /** Notes that whole transactions are given since a version, even if it has none of a slice. */
+  #begin(version: bigint): readonly Write[] {
+    if (this.#isWhole) return NOTHING
     this.#isWhole = true
     if (this.#options.hasVersions) this.#options.onNotice(`whole transactions are kept since version ${version}`)
-    return [[WHOLE_TRANSACTIONS_KEY, this.#hashSalt()], ...made]
+    return [[WHOLE_TRANSACTIONS_KEY, this.#hashSalt()]]
   }
 
   #hashSalt(): Uint8Array {
