@@ -133,7 +133,7 @@ export class TransactionKeeper {
     this.#knownFrom ??= version - (version % RUN_VERSIONS) + RUN_VERSIONS
     if (!readWhole) return this.#withoutRead(version)
     const whole = readWhole()
-    const given = [...this.#begin(version), ...this.#resume()]
+    const given = this.#begin(version)
     if (!this.#isOfSlice(writes, whole)) return [...given, ...this.#cutEarlier(version)]
     this.#group ??= new TransactionGroup(version, this.#place)
     this.#isEarlierCut = true
@@ -145,11 +145,17 @@ export class TransactionKeeper {
     return made
   }
 
-  /** Notes that whole transactions are given since a version, even if it has none of a slice. */
+  /**
+   * Notes that whole transactions are given since a version, for the first time or again, even if a slice does not keep
+   * the one of the version.
+   */
   #begin(version: bigint): readonly Write[] {
-    if (this.#isWhole) return NOTHING
+    if (this.#isWhole && !this.#isCut) return NOTHING
+    if (!this.#isWhole && this.#options.hasVersions) {
+      this.#options.onNotice(`whole transactions are kept since version ${version}`)
+    }
     this.#isWhole = true
-    if (this.#options.hasVersions) this.#options.onNotice(`whole transactions are kept since version ${version}`)
+    this.#isCut = false
     return [[WHOLE_TRANSACTIONS_KEY, this.#hashSalt()]]
   }
 
@@ -170,13 +176,6 @@ export class TransactionKeeper {
     const sent = readSent(transaction)
     if (sent && slice.hasAccount(sent.sender)) return true
     return hasStreamOf(slice, events)
-  }
-
-  /** Notes that whole transactions are given again after some that were not. */
-  #resume(): readonly Write[] {
-    if (!this.#isCut) return NOTHING
-    this.#isCut = false
-    return [[WHOLE_TRANSACTIONS_KEY, this.#hashSalt()]]
   }
 
   /** Notes that whole transactions since a version are unknown. */
