@@ -142,7 +142,7 @@ describe('history balance', () => {
       kept.map((one) => [one.hash, one.sender, one.function, 'true']),
     )
     const info = await bed.start('info', '--data-dir', 'keeping').outcome()
-    expect(info.stdout).toMatch(/^ *transactions +kept$/m)
+    expect(info.stdout).toMatch(/^ *transactions +summaries, kept$/m)
     expect((await bed.start('info', '--data-dir', 'store').outcome()).stdout).toMatch(/^ *transactions +not kept$/m)
   })
 
