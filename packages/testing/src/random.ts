@@ -25,7 +25,11 @@ export function createRandom(seed: number): Random {
       const left = [...items]
       return items.map(() => left.splice(below(left.length), 1)[0]!)
     },
-    bytes: (length) => Uint8Array.from({ length }, () => below(256)),
+    bytes: (length) => {
+      const bytes = new Uint8Array(length)
+      for (let at = 0; at < length; at++) bytes[at] = below(256)
+      return bytes
+    },
   }
 }
 

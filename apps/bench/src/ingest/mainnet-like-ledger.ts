@@ -1,4 +1,4 @@
-import { createHash, hash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { ADDRESS_LENGTH, ByteWriter, parseAddress } from '@ledger-state/core'
 import { createRandom, type Random } from '@ledger-state/testing/random'
 import { decodeStateKey, resourceKey, STATE_KEY_ADDRESS_AT } from '@ledger-state/type-tag'
@@ -20,13 +20,17 @@ export interface MainnetLikeVersion {
   readonly info: Uint8Array
   readonly events: Uint8Array
   readonly writeSet: Uint8Array
-  readonly accumulatorRoot: Buffer
   readonly writes: number
+}
+
+/** A version of a ledger whose chunks can be proven. */
+export interface CommittedVersion extends MainnetLikeVersion {
+  readonly accumulatorRoot: Buffer
 }
 
 export interface MainnetLikeLedger {
   readonly chainId: number
-  readonly versions: readonly MainnetLikeVersion[]
+  readonly versions: readonly CommittedVersion[]
   /** Ledger info without signatures, which nothing here checks. */
   readonly ledgerInfo: Uint8Array
   /** Siblings that prove a range of versions in the whole ledger, the lowest first. */
@@ -76,18 +80,19 @@ class LedgerMaker {
       block = this.#blocks.next().value
       this.#addBlock(block)
     }
-    const { accumulatorRoot } = this.#versions.at(-1)!
+    const versions = this.#versions.map((version) => this.#commit(version))
+    const { accumulatorRoot } = versions.at(-1)!
     const zeros = Buffer.alloc(32)
     const ledgerInfo = new ByteWriter().u8(0).u64(1n).u64(BigInt(block.height)).bytes(zeros).bytes(accumulatorRoot)
     ledgerInfo
-      .u64(BigInt(this.#versions.length - 1))
+      .u64(BigInt(versions.length - 1))
       .u64(BigInt(block.timeUsec))
       .u8(0)
       .bytes(zeros)
       .byteString(Uint8Array.of(0x80))
       .u8(0)
     const rangeSiblings = (first: number, last: number) => this.#rangeSiblings(first, last)
-    return { chainId: CHAIN_ID, versions: this.#versions, ledgerInfo: ledgerInfo.toBytes(), rangeSiblings }
+    return { chainId: CHAIN_ID, versions, ledgerInfo: ledgerInfo.toBytes(), rangeSiblings }
   }
 
   *stream(count: number): Generator<MainnetLikeVersion, void> {
@@ -143,16 +148,12 @@ class LedgerMaker {
       .bytes(eventTree.root())
       .bytes(hasher.hash('WriteSet', writeSet))
     const info = writer.bool(false).bool(false).toBytes()
-    this.#accumulator.append(hasher.hash('TransactionInfo', info))
-    const accumulatorRoot = this.#accumulator.root()
-    this.#versions.push({
-      transaction,
-      info,
-      events: encodeEvents(events),
-      writeSet,
-      accumulatorRoot,
-      writes: writes.length,
-    })
+    this.#versions.push({ transaction, info, events: encodeEvents(events), writeSet, writes: writes.length })
+  }
+
+  #commit(version: MainnetLikeVersion): CommittedVersion {
+    this.#accumulator.append(this.#hasher.hash('TransactionInfo', version.info))
+    return { ...version, accumulatorRoot: this.#accumulator.root() }
   }
 
   /** A transaction: sender, an entry function with its arguments, gas, chain id, a key and a signature. */
@@ -186,9 +187,7 @@ class Hasher {
   readonly #seeds = new Map<string, Buffer>()
 
   hash(name: string, ...parts: readonly Uint8Array[]): Buffer {
-    const whole = createHash('sha3-256').update(this.#seed(name))
-    for (const part of parts) whole.update(part)
-    return whole.digest()
+    return hash('sha3-256', Buffer.concat([this.#seed(name), ...parts]), 'buffer')
   }
 
   #seed(name: string): Buffer {

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ByteWriter } from '@ledger-state/core'
 import type { KeyReturns } from '../workload/chain/key-population.ts'
-import { createMainnetLikeLedger, type MainnetLikeVersion } from './mainnet-like-ledger.ts'
+import { type CommittedVersion, createMainnetLikeLedger } from './mainnet-like-ledger.ts'
 
 const [returns, ...numbers] = process.argv.slice(2) as [KeyReturns, ...string[]]
 const [versions, latencyMs, maxPage] = numbers.map(Number) as [number, number, number]
@@ -19,7 +19,7 @@ items.reduce((end, item, version) => {
 }, 0)
 const bytes = Buffer.concat(items)
 
-function encodeItem({ transaction, info, events, accumulatorRoot, writeSet }: MainnetLikeVersion, version: number) {
+function encodeItem({ transaction, info, events, accumulatorRoot, writeSet }: CommittedVersion, version: number) {
   const writer = new ByteWriter().u64(BigInt(version)).bytes(transaction).bytes(info).bytes(events)
   return writer.bytes(accumulatorRoot).bytes(writeSet).toBytes()
 }

@@ -1,5 +1,5 @@
 import { ByteWriter } from '@ledger-state/core'
-import { openSource } from '@ledger-state/feed'
+import { type LedgerSource, openSource } from '@ledger-state/feed'
 import { ingestSource, type KeptParts } from '@ledger-state/ingest'
 import {
   accountTransactions,
@@ -17,6 +17,7 @@ import { type IngestContender, measureContenders } from '../ingest/contenders.ts
 import { createMainnetLikeLedger, SWAP_EVENT } from '../ingest/mainnet-like-ledger.ts'
 import { openMainnetLikeSource } from '../ingest/mainnet-like-source.ts'
 import { writeBackup } from '../ingest/write-backup.ts'
+import { dropFromPageCache } from '../lookup/reader-process.ts'
 import type { BenchRun } from '../run/bench-run.ts'
 import type { Suite } from '../run/suite.ts'
 import { openPostgresTransactions } from '../stores/postgres-transactions.ts'
@@ -95,34 +96,21 @@ async function measureIngest(run: BenchRun): Promise<void> {
 
 async function measurePages(run: BenchRun, versions: number): Promise<void> {
   const title = `${versions} versions like those of mainnet: a page of ${PAGE}`
-  const random = createRandom(run.seed)
   run.step(`ingesting ${versions} versions`)
   const path = run.folder('transactions')
+  const sent = new SentCounts()
   const engine = openStateEngine({ path, durability: 'none' })
-  await ingestSource(engine, openMainnetLikeSource(versions, 'spreading'), { keepTransactions: 'whole' })
+  const source = sent.countedIn(openMainnetLikeSource(versions, 'spreading'))
+  await ingestSource(engine, source, { keepTransactions: 'whole' })
   await engine.merge()
   await engine.close()
-  run.record({
-    title,
-    subject: 'ledger-state, with the state',
-    metric: 'by versions',
-    unit: 'B',
-    rounds: folderBytes(path) / versions,
+  const asked: Asked = { random: createRandom(run.seed), sender: sent.busiest(), versions }
+  const bytes = folderBytes(path) / versions
+  run.record({ title, subject: 'ledger-state, with the state', metric: 'by versions', unit: 'B', rounds: bytes })
+  await measurePagesOf(run, { title, path, name: 'ledger-state', role: 'ours' }, async () => {
+    const reader = openStateEngineReader({ path })
+    return { page: (kind) => pageOf(createLedger(reader), kind, asked), close: () => reader.close() }
   })
-  const sender = await busiestSender(versions)
-  const asked = { random, sender, versions }
-  for (const isWarm of [false, true]) {
-    for (const kind of KINDS) {
-      const reader = openStateEngineReader({ path })
-      try {
-        await measurePage(run, title, { subject: subjectOf(kind, isWarm), role: 'ours' }, isWarm, () =>
-          pageOf(createLedger(reader), kind, asked),
-        )
-      } finally {
-        await reader.close()
-      }
-    }
-  }
   run.removeFolder('transactions')
   for (const peer of PEERS) {
     try {
@@ -144,27 +132,70 @@ async function measurePeer(
 ): Promise<void> {
   const path = run.folder(folder)
   run.step(`filling ${name}`)
-  const bytes = await fillRows(await open(path), asked.versions)
+  const bytes = (await fillRows(await open(path), asked.versions)) / asked.versions
   run.record({
     title,
     subject: `${name}, without a state`,
     role: 'peer',
     metric: 'by versions',
     unit: 'B',
-    rounds: bytes / asked.versions,
+    rounds: bytes,
   })
-  for (const isWarm of [false, true]) {
-    for (const kind of KINDS) {
-      const rows = await open(path)
-      try {
-        await measurePage(run, title, { subject: `${subjectOf(kind, isWarm)}, ${name}`, role: 'peer' }, isWarm, () =>
-          rowsOf(rows, kind, asked),
-        )
-      } finally {
-        await rows.close()
-      }
+  await measurePagesOf(run, { title, path, name, role: 'peer' }, async () => {
+    const rows = await open(path)
+    return { page: (kind) => rowsOf(rows, kind, asked), close: async () => rows.close() }
+  })
+}
+
+/** An open store that has pages of each kind. */
+interface Pages {
+  page(kind: Kind): RowPage
+  close(): Promise<void>
+}
+
+interface Measured {
+  readonly title: string
+  readonly path: string
+  readonly name: string
+  readonly role: 'ours' | 'peer'
+}
+
+/** Records the times of pages of each kind: warm, after as many that warm up, and then cold. */
+async function measurePagesOf(run: BenchRun, store: Measured, open: () => Promise<Pages>): Promise<void> {
+  const { title, path, name, role } = store
+  run.step(`reading pages of ${name}`)
+  const warm = run.byScale({ tiny: 3, small: 51, medium: 101, large: 201 })
+  for (const kind of KINDS) {
+    const pages = await open()
+    const rounds: number[] = []
+    for (let round = -warm; round < warm; round++) {
+      run.throwIfInterrupted()
+      const time = await timeOfPage(pages, kind)
+      if (round >= 0) rounds.push(time)
     }
+    await pages.close()
+    run.record({ title, subject: `by ${kind}, warm, ${name}`, role, metric: 'time', unit: 'ms', rounds })
   }
+  const cold = run.byScale({ tiny: 1, small: 5, medium: 15, large: 15 })
+  for (const kind of KINDS) {
+    const rounds: number[] = []
+    for (let round = 0; round < cold; round++) {
+      run.throwIfInterrupted()
+      if (!dropFromPageCache(path)) return run.note('cold pages are left out: the page cache cannot be dropped here')
+      const pages = await open()
+      rounds.push(await timeOfPage(pages, kind))
+      await pages.close()
+    }
+    run.record({ title, subject: `by ${kind}, cold, ${name}`, role, metric: 'time', unit: 'ms', rounds })
+  }
+}
+
+/** Time of a page that begins at a random place, in milliseconds. */
+async function timeOfPage(pages: Pages, kind: Kind): Promise<number> {
+  const began = performance.now()
+  const page = pages.page(kind)
+  if (page instanceof Promise) await page
+  return performance.now() - began
 }
 
 type Kind = (typeof KINDS)[number]
@@ -174,10 +205,6 @@ interface Asked {
   /** The account that sent most transactions. */
   readonly sender: { readonly address: Uint8Array; readonly count: number }
   readonly versions: number
-}
-
-function subjectOf(kind: Kind, isWarm: boolean): string {
-  return `by ${kind}, ${isWarm ? 'warm' : 'first page of an open'}`
 }
 
 /** Reads a page that begins at a random place. */
@@ -220,26 +247,6 @@ function rowsOf(rows: TransactionRows, kind: Kind, { random, sender, versions }:
   }
 }
 
-/** Records the times of pages, after as many that warm up; or the time of the first page only. */
-async function measurePage(
-  run: BenchRun,
-  title: string,
-  row: { readonly subject: string; readonly role: 'ours' | 'peer' },
-  isWarm: boolean,
-  read: () => RowPage,
-): Promise<void> {
-  run.throwIfInterrupted()
-  const count = isWarm ? run.byScale({ tiny: 3, small: 51, medium: 101, large: 101 }) : 1
-  const rounds: number[] = []
-  for (let round = isWarm ? -count : 0; round < count; round++) {
-    const began = performance.now()
-    const page = read()
-    if (page instanceof Promise) await page
-    if (round >= 0) rounds.push(performance.now() - began)
-  }
-  run.record({ title, ...row, metric: 'time', unit: 'ms', rounds })
-}
-
 function firstVersion(random: Random, versions: number): number {
   return random.below(Math.max(1, versions - PAGE))
 }
@@ -269,14 +276,30 @@ async function fillRows(rows: TransactionRows, versions: number): Promise<number
   }
 }
 
-async function busiestSender(versions: number): Promise<Asked['sender']> {
-  const counts = new Map<string, number>()
-  for await (const { readWhole } of openMainnetLikeSource(versions, 'spreading').versions()) {
-    const sent = readSent(readWhole!().transaction)
-    if (!sent) continue
-    const name = Buffer.from(sent.sender).toString('hex')
-    counts.set(name, (counts.get(name) ?? 0) + 1)
+/** Counts the transactions of each sender while a source is read. */
+class SentCounts {
+  readonly #counts = new Map<string, number>()
+
+  countedIn(source: LedgerSource): LedgerSource {
+    const count = (transaction: Uint8Array): void => {
+      const sent = readSent(transaction)
+      if (!sent) return
+      const name = Buffer.from(sent.sender).toString('latin1')
+      this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1)
+    }
+    return {
+      ...source,
+      async *versions() {
+        for await (const version of source.versions()) {
+          count(version.readWhole!().transaction)
+          yield version
+        }
+      },
+    }
   }
-  const [name, count] = [...counts].reduce((most, one) => (one[1] > most[1] ? one : most))
-  return { address: Buffer.from(name, 'hex'), count }
+
+  busiest(): Asked['sender'] {
+    const [name, count] = [...this.#counts].reduce((most, one) => (one[1] > most[1] ? one : most))
+    return { address: Buffer.from(name, 'latin1'), count }
+  }
 }
