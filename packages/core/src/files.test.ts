@@ -1,9 +1,18 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { makeFolderNow, moveDurably, moveDurablyNow, writeDurably } from './files.js'
+import { followLinks, makeFolderNow, moveDurably, moveDurablyNow, writeDurably } from './files.js'
 
 let folder: string
 beforeEach(() => {
@@ -92,4 +101,36 @@ it('makeFolderNow makes a folder and those above it, once and again', () => {
   const path = join(folder, 'a', 'b', 'c')
   for (let times = 0; times < 2; times++) makeFolderNow(path)
   expect(readdirSync(join(folder, 'a', 'b'))).toEqual(['c'])
+})
+
+describe('followLinks', () => {
+  it('finds the place that links lead to, whether something is there or not', () => {
+    mkdirSync(join(folder, 'below'))
+    symlinkSync('below/second', join(folder, 'first'))
+    symlinkSync('../absent', join(folder, 'below', 'second'))
+    expect(followLinks(join(folder, 'first'))).toBe(join(folder, 'absent'))
+    mkdirSync(join(folder, 'absent'))
+    expect(followLinks(join(folder, 'first'))).toBe(join(folder, 'absent'))
+  })
+
+  it('leaves a path that is no link as it is given', () => {
+    expect(['no/such/folder', 'src', 'src/', '/'].map((path) => followLinks(path))).toEqual([
+      'no/such/folder',
+      'src',
+      'src',
+      '/',
+    ])
+  })
+
+  it('stops at an end that the caller names', () => {
+    symlinkSync('second', join(folder, 'first'))
+    symlinkSync('third', join(folder, 'second'))
+    expect(followLinks(join(folder, 'first'), (place) => place.endsWith('second'))).toBe(join(folder, 'second'))
+  })
+
+  it('throws the error of the system for links that lead in a circle', () => {
+    symlinkSync('second', join(folder, 'first'))
+    symlinkSync('first', join(folder, 'second'))
+    expect(() => followLinks(join(folder, 'first'))).toThrow('ELOOP')
+  })
 })

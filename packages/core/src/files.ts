@@ -2,9 +2,12 @@ import {
   closeSync,
   type Dirent,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
+  readlinkSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -19,6 +22,9 @@ export { FIRST_NODE_WITH_LOCKS, lockFile } from './file-lock.js'
 /** Windows syncs only files that are open for writing, and no folders. */
 const SYNCS_FOLDERS = process.platform !== 'win32'
 const SYNCED_AS = SYNCS_FOLDERS ? 'r' : 'r+'
+/** Links that are followed, as on Linux. */
+const MOST_LINKS = 40
+const NO_PATH = /^\w+:\[/
 
 /**
  * Whether there is a file or folder. Unlike `existsSync`, which says that there is none if the disk fails, it throws
@@ -26,6 +32,23 @@ const SYNCED_AS = SYNCS_FOLDERS ? 'r' : 'r+'
  */
 export function isPresent(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined
+}
+
+/**
+ * The path that links lead to, whether something is there or not: the path as it is given if it is no link. Links of the
+ * kernel that lead to no path, such as `pipe:[4026]`, are not followed, nor those that `isEnd` names.
+ * @throws errors of the system, as for links that lead in a circle
+ */
+export function followLinks(path: string, isEnd: (place: string) => boolean = () => false): string {
+  let place = path.replace(/(?<=.)\/+$/, '')
+  for (let links = 0; links < MOST_LINKS; links++) {
+    if (isEnd(place) || !lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink()) return place
+    const target = readlinkSync(place)
+    if (NO_PATH.test(target)) return place
+    place = resolve(realpathSync(dirname(place)), target)
+  }
+  // The system's own error for links that lead in a circle.
+  return realpathSync(place)
 }
 
 /** Removes a file or folder, unless that fails: where an earlier error tells more, or where a later step removes it. */

@@ -1,6 +1,6 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { moveDurably } from '@ledger-state/core/files'
+import { followLinks, moveDurably } from '@ledger-state/core/files'
 import { holdAudit } from '@ledger-state/ingest'
 import { openAssembly, openStateEngineReader, UNFINISHED_STORE_FILE } from '@ledger-state/state-engine'
 import type { Command } from '../config/command.js'
@@ -65,10 +65,10 @@ async function copyFiles(from: string, to: string, compact: boolean): Promise<vo
   }
 }
 
-/** The folder that a path names, through all links. It may not be there yet. */
+/** The folder that a path names, through all links: errors name a path that is no link as it was given. It may not be there yet. */
 async function folderAt(path: string): Promise<string> {
   const target = await findWriteTarget(path)
-  if (target.kind === 'folder' || (target.kind === 'file' && target.mode === undefined)) return target.path
+  if (target.kind === 'folder' || (target.kind === 'file' && target.mode === undefined)) return followLinks(path)
   throw usageError(`snapshot: ${path} is not a folder`)
 }
 

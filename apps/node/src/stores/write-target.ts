@@ -1,16 +1,13 @@
 import { constants, createWriteStream, fstatSync, openSync, type Stats } from 'node:fs'
-import { lstat, open, readlink, realpath, stat } from 'node:fs/promises'
+import { open, realpath, stat } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Writable } from 'node:stream'
 import { pauseFor } from '@ledger-state/core'
+import { followLinks } from '@ledger-state/core/files'
 
-/** Links that are followed, as on Linux. */
-const MOST_LINKS = 40
 /** Folders of the descriptors of this process, as `/dev/stdout` leads to one. */
 const DESCRIPTORS = /^\/(?:proc\/self|dev)\/fd\/(\d+)$/
-/** Targets of links of the kernel that are no paths, such as `pipe:[4026]`. */
-const NO_PATH = /^\w+:\[/
 const READER_CHECK_MS = 50
 
 /** The kind of the output path of a command. */
@@ -29,9 +26,10 @@ export type WriteTarget =
  * @throws errors of the system
  */
 export async function findWriteTarget(path: string): Promise<WriteTarget> {
-  const place = await followLinks(path)
-  const descriptor = DESCRIPTORS.exec(place)?.[1]
+  const end = followLinks(resolve(path), (place) => DESCRIPTORS.test(place))
+  const descriptor = DESCRIPTORS.exec(end)?.[1]
   if (descriptor !== undefined) return { kind: 'stream', open: async () => openDescriptor(Number(descriptor)) }
+  const place = join(await realpath(dirname(end)), basename(end))
   const found = await statOf(place)
   if (found?.isDirectory()) return { kind: 'folder', path: place }
   if (found?.isFIFO()) return { kind: 'stream', open: (signal) => openPipe(place, signal) }
@@ -40,28 +38,8 @@ export async function findWriteTarget(path: string): Promise<WriteTarget> {
   return { kind: 'file', path: place, mode: found && found.mode & 0o777 }
 }
 
-/** The path that links lead to, whether something is there or not. A descriptor is not followed. */
-async function followLinks(path: string): Promise<string> {
-  let place = resolve(path)
-  for (let links = 0; ; links++) {
-    if (DESCRIPTORS.test(place)) return place
-    const folder = await realpath(dirname(place))
-    place = join(folder, basename(place))
-    if (!(await lstatOf(place))?.isSymbolicLink()) return place
-    // The system's own error for links that lead in a circle.
-    if (links === MOST_LINKS) return await realpath(place)
-    const target = await readlink(place)
-    if (NO_PATH.test(target)) return place
-    place = resolve(folder, target)
-  }
-}
-
 async function statOf(path: string): Promise<Stats | undefined> {
   return await stat(path).catch(absent)
-}
-
-async function lstatOf(path: string): Promise<Stats | undefined> {
-  return await lstat(path).catch(absent)
 }
 
 function absent(error: NodeJS.ErrnoException): undefined {

@@ -1,6 +1,6 @@
-import { lstatSync, readdirSync, readlinkSync, realpathSync, rmdirSync, statSync } from 'node:fs'
+import { readdirSync, rmdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { isPresent, makeFolderNow, moveDurably } from '@ledger-state/core/files'
+import { followLinks, isPresent, makeFolderNow, moveDurably } from '@ledger-state/core/files'
 import { folderHasStore, invalidArgumentErrors } from '../errors.js'
 import { LOCK_FILE, STORE_FILE, withStoreErrors, withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
 import { acquireWriterLock } from '../lmdb/writer-lock.js'
@@ -25,9 +25,6 @@ export interface Assembly {
   /** Lets others continue the unpublished work. */
   close(): void
 }
-
-/** Links that are followed, as on Linux. */
-const MOST_LINKS = 40
 
 /**
  * Begins or continues to put a store together. Links are followed, whether something is there or not.
@@ -81,14 +78,4 @@ function expectFree(path: string): void {
     // The system lets nothing take the place of a mount point, and the store would be put together on another disk.
     if (found.dev !== statSync(dirname(resolve(path))).dev) throw invalidArgumentErrors.mountPoint(path)
   })
-}
-
-function followLinks(path: string): string {
-  let place = path.replace(/(?<=.)\/+$/, '')
-  for (let links = 0; links < MOST_LINKS; links++) {
-    if (!lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink()) return place
-    place = resolve(realpathSync(dirname(place)), readlinkSync(place))
-  }
-  // The system's own error for links that lead in a circle.
-  return realpathSync(place)
 }
