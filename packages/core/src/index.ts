@@ -31,5 +31,5 @@ export { type DescribedAnswer, fetchFailure, statusFailure } from './requests/fa
 export { isRedirect, refusedRedirect, sameServerTarget } from './requests/redirects.js'
 export { parseRetryAfter } from './retry-after.js'
 export { SizedCache } from './sized-cache.js'
-export { isU64, parseU64, U64_MAX } from './u64.js'
+export { isU64, larger, parseU64, smaller, U64_MAX } from './u64.js'
 export { bytesOfEntries, bytesOfWrites } from './written-bytes.js'

@@ -29,3 +29,13 @@ export function parseU64(text: string): bigint {
 export function isU64(value: unknown): value is bigint {
   return typeof value === 'bigint' && value >= 0n && value <= U64_MAX
 }
+
+/** The smaller of two bigints: `Math.min` takes none. */
+export function smaller(a: bigint, b: bigint): bigint {
+  return a < b ? a : b
+}
+
+/** The larger of two bigints. */
+export function larger(a: bigint, b: bigint): bigint {
+  return a > b ? a : b
+}

@@ -125,3 +125,9 @@ export {
 export { decodeValueType, encodeValueType } from './slice/value-type.js'
 export type { TrustedState } from './trusted-state.js'
 export { type WholeTransaction, withValues } from './whole-transaction.js'
+export {
+  decodeWholeTransactionsMark,
+  encodeWholeTransactionsMark,
+  WHOLE_TRANSACTIONS_GAP,
+  wholeTransactionsBegin,
+} from './whole-transactions-mark.js'

@@ -374,8 +374,8 @@ export function isTransactionKey(key: Uint8Array): boolean {
 }
 
 /**
- * Key that exists as long as versions come with their whole transactions. Its value is the word before the names of the
- * ledger's hashes. It is empty in a gap: where a slice resumed within a block of its source, and was not given them.
+ * Key that exists as long as versions come with their whole transactions, except in a gap: where a slice resumed within a
+ * block of its source, and was not given them. Its value is in whole-transactions-mark.ts.
  */
 export const WHOLE_TRANSACTIONS_KEY = KEY_FAMILIES.wholeTransactions.prefix
 
@@ -444,18 +444,19 @@ export function versionOfKey(key: Uint8Array): bigint {
 }
 
 /** Value under `RETAINED_KEY`. */
-export function encodeRetained(oldestVersion: bigint, hashSalt: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(U64_LENGTH + hashSalt.length)
+export function encodeRetained(oldestVersion: bigint, hashSalt: string): Uint8Array {
+  const salt = new TextEncoder().encode(hashSalt)
+  const bytes = new Uint8Array(U64_LENGTH + salt.length)
   new DataView(bytes.buffer).setBigUint64(0, oldestVersion)
-  bytes.set(hashSalt, U64_LENGTH)
+  bytes.set(salt, U64_LENGTH)
   return bytes
 }
 
 /** Decodes the bytes of `encodeRetained`. */
-export function decodeRetained(bytes: Uint8Array): { readonly oldestVersion: bigint; readonly hashSalt: Uint8Array } {
+export function decodeRetained(bytes: Uint8Array): { readonly oldestVersion: bigint; readonly hashSalt: string } {
   return {
     oldestVersion: new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0),
-    hashSalt: bytes.subarray(U64_LENGTH),
+    hashSalt: new TextDecoder().decode(bytes.subarray(U64_LENGTH)),
   }
 }
 

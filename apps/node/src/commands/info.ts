@@ -9,6 +9,7 @@ import {
   decodeCommitMark,
   TRANSACTIONS_KEY,
   WHOLE_TRANSACTIONS_KEY,
+  wholeTransactionsBegin,
 } from '@ledger-state/records'
 import {
   measureMember,
@@ -267,7 +268,7 @@ function transactionsOf(engine: LmdbEngineReader): TransactionsSince {
 }
 
 function keptTransactions(summaries: StateEntry | undefined, whole: StateEntry | undefined): TransactionsSince {
-  return { summaries: summaries?.version, whole: whole && whole.value.length > 0 ? whole.version : undefined }
+  return { summaries: summaries?.version, whole: wholeTransactionsBegin(whole) }
 }
 
 function transactionsFacts({ summaries, whole }: TransactionsSince) {

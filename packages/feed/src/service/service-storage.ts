@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { Readable } from 'node:stream'
-import { ByteReader, bytesToHexDigits, isLedgerStateError } from '@ledger-state/core'
+import { ByteReader, bytesToHexDigits, isLedgerStateError, larger, smaller } from '@ledger-state/core'
 import { LedgerHasher, readLedgerInfo } from '@ledger-state/proof'
 import type { BucketRequestOptions } from '../buckets/bucket-requests.js'
 import { Spool } from '../buckets/spool.js'
@@ -189,7 +189,7 @@ export class ServiceStorage implements BackupStorage {
     const { oldestVersion, states } = await this.#holdings()
     const lines: object[] = []
     for (let first = oldestVersion; first <= version; first = stretchOf(first) + STRETCH_VERSIONS) {
-      const last = min(version, stretchOf(first) + STRETCH_VERSIONS - 1n)
+      const last = smaller(version, stretchOf(first) + STRETCH_VERSIONS - 1n)
       const manifest = nameOf({ kind: 'transactions', part: 'manifest', first, last: 0n })
       lines.push({ TransactionBackup: { first_version: Number(first), last_version: Number(last), manifest } })
     }
@@ -221,15 +221,15 @@ export class ServiceStorage implements BackupStorage {
   async #transactionManifest({ first: stretch }: ServiceName): Promise<Buffer> {
     const { version: newest } = await this.#nodeState()
     const { oldestVersion, states } = await this.#holdings()
-    const first = max(stretch, oldestVersion)
-    const last = min(newest, stretch + STRETCH_VERSIONS - 1n)
+    const first = larger(stretch, oldestVersion)
+    const last = smaller(newest, stretch + STRETCH_VERSIONS - 1n)
     const format = await this.#knownFormat()
     // A chunk ends at the oldest state, so that the versions after it can be read once the node prunes those before it.
     const oldestState = states[0]?.version ?? last
     const chunks: object[] = []
     for (let from = first; from <= last; ) {
-      const end = min(last, from - (from % CHUNK_VERSIONS) + CHUNK_VERSIONS - 1n)
-      const to = from <= oldestState ? min(end, oldestState) : end
+      const end = smaller(last, from - (from % CHUNK_VERSIONS) + CHUNK_VERSIONS - 1n)
+      const to = from <= oldestState ? smaller(end, oldestState) : end
       const range = { kind: 'transactions', first: from, last: to } as const
       chunks.push({
         first_version: Number(from),
@@ -341,14 +341,6 @@ export class ServiceStorage implements BackupStorage {
 
 function json(value: object): Buffer {
   return Buffer.from(JSON.stringify(value))
-}
-
-function min(a: bigint, b: bigint): bigint {
-  return a < b ? a : b
-}
-
-function max(a: bigint, b: bigint): bigint {
-  return a > b ? a : b
 }
 
 /** The first version of the stretch that holds a version. */

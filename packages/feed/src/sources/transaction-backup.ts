@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { dirname } from 'node:path'
-import { ByteReader, isLedgerStateError, SizedCache } from '@ledger-state/core'
+import { ByteReader, isLedgerStateError, SizedCache, smaller } from '@ledger-state/core'
 import {
   AccumulatorFrontier,
   HASH_LENGTH,
@@ -179,7 +179,7 @@ class TransactionBackup implements LedgerSource {
   get #lastVersion(): bigint {
     const last = this.#entries.lastVersion
     const { version = last } = this.#end
-    return min(version, last)
+    return smaller(version, last)
   }
 
   get hashSalt(): string {
@@ -209,7 +209,7 @@ class TransactionBackup implements LedgerSource {
   async *signedPoints(reading: SignedRangeReading): AsyncGenerator<SignedVersion> {
     if (!this.#prover) return
     const { above, upTo, checkpointAbove } = reading
-    const chunk = await this.#lateChunkWithin(min(above, checkpointAbove ?? above), upTo)
+    const chunk = await this.#lateChunkWithin(smaller(above, checkpointAbove ?? above), upTo)
     const isWanted = chunk !== undefined && checkpointAbove !== undefined && chunk.firstVersion > checkpointAbove
     let next = above
     if (chunk && (isWanted || chunk.lastVersion > above)) {
@@ -219,7 +219,10 @@ class TransactionBackup implements LedgerSource {
       if (earliest < info.version) {
         // This comes first: once the validators of the next epoch are known, the validators of the ledger info's epoch
         // are forgotten.
-        for await (const point of this.#verifier.endingsWithin({ ...reading, upTo: min(upTo, info.version - 1n) })) {
+        for await (const point of this.#verifier.endingsWithin({
+          ...reading,
+          upTo: smaller(upTo, info.version - 1n),
+        })) {
           yield point
           next = point.version
         }
@@ -477,7 +480,7 @@ class TransactionBackup implements LedgerSource {
       const start = next
       for (const { member, firstVersion } of chunksInOrder(manifest)) {
         // The manifest of a backup that was kept in part names more chunks than the backup has.
-        if (member.version('last_version') < next || firstVersion > min(last, entry.lastVersion)) continue
+        if (member.version('last_version') < next || firstVersion > smaller(last, entry.lastVersion)) continue
         if (began && firstVersion > next) throw invalidBackup.missingVersions(member.place, next, firstVersion)
         const chunk = await this.#toChunk(member, entry)
         yield chunk
@@ -562,10 +565,6 @@ async function proveAfter(prover: Prover, chunk: TransactionChunk, before: Chunk
   if (proven && Buffer.compare(proven.frontier, held) === 0) return proven
   // Either chunks overlap or the proof fails; the proof against `held` shows which.
   return await prover.proveTransactions(chunk, held)
-}
-
-function min(a: bigint, b: bigint): bigint {
-  return a < b ? a : b
 }
 
 function leafAt({ leaves }: ProvenTransactions, index: number): Buffer {

@@ -1,3 +1,4 @@
+import { larger } from '@ledger-state/core'
 import { versionPruned } from '@ledger-state/engine'
 import type { LedgerState } from '@ledger-state/ledger'
 import { chooseFormat } from '../protocol/accept.js'
@@ -52,5 +53,5 @@ export const getTransactions = overWholeTransactions({
 /** First version of the last page. */
 function newestPage({ version, transactions }: LedgerState, limit: bigint): bigint {
   const first = version - limit + 1n
-  return first < transactions.completeSince ? transactions.completeSince : first
+  return larger(first, transactions.completeSince)
 }

@@ -20,6 +20,7 @@ import {
   TRANSACTIONS_KEY,
   type TrustedState,
   WHOLE_TRANSACTIONS_KEY,
+  wholeTransactionsBegin,
 } from '@ledger-state/records'
 import type { PackedEpochChange } from '@ledger-state/records/epoch-change'
 import { keyName, WritesHash } from '@ledger-state/records/writes-hash'
@@ -248,7 +249,7 @@ class Ingest {
     return new TransactionKeeper({
       isKept: marks?.[0] !== undefined || this.#range?.keeps('summary') === true,
       isWhole: marks?.[1] !== undefined || this.#range?.keeps('whole') === true,
-      isCut: marks?.[1]?.value.length === 0,
+      isCut: marks?.[1] !== undefined && wholeTransactionsBegin(marks[1]) === undefined,
       asked: this.#options.keepTransactions,
       hasVersions,
       slice: this.#filter,

@@ -5,6 +5,7 @@ import { DEFAULT_HASH_SALT } from '@ledger-state/proof'
 import { readEventHead } from '@ledger-state/proof/transactions'
 import {
   encodeRetained,
+  encodeWholeTransactionsMark,
   isOwnKey,
   isSliceKey,
   isTransactionKey,
@@ -15,6 +16,7 @@ import {
   TRANSACTIONS_KEY,
   transactionKey,
   transactionToBytes,
+  WHOLE_TRANSACTIONS_GAP,
   WHOLE_TRANSACTIONS_KEY,
   type WholeTransaction,
 } from '@ledger-state/records'
@@ -23,7 +25,6 @@ import type { KeptParts } from './ingest-options.js'
 
 const NOTHING: readonly Write[] = []
 const KEPT = new Uint8Array(0)
-const NOT_GIVEN = new Uint8Array(0)
 /** Bytes of remembered names of functions: a few hundred, as users of a network call in some minutes. */
 const FUNCTIONS_BYTES = 256 * 1024
 
@@ -156,11 +157,11 @@ export class TransactionKeeper {
     }
     this.#isWhole = true
     this.#isCut = false
-    return [[WHOLE_TRANSACTIONS_KEY, this.#hashSalt()]]
+    return [[WHOLE_TRANSACTIONS_KEY, encodeWholeTransactionsMark(this.#hashSalt())]]
   }
 
-  #hashSalt(): Uint8Array {
-    return new TextEncoder().encode(this.#options.hashSalt() ?? DEFAULT_HASH_SALT)
+  #hashSalt(): string {
+    return this.#options.hashSalt() ?? DEFAULT_HASH_SALT
   }
 
   /**
@@ -183,7 +184,7 @@ export class TransactionKeeper {
     const earlier = this.#cutEarlier(version)
     if (this.#isCut) return earlier
     this.#isCut = true
-    return [[WHOLE_TRANSACTIONS_KEY, NOT_GIVEN], ...earlier]
+    return [[WHOLE_TRANSACTIONS_KEY, WHOLE_TRANSACTIONS_GAP], ...earlier]
   }
 
   /** If a truncation cut a block of transactions, its rest must not count for the versions that follow. */

@@ -1,5 +1,4 @@
-import type { Write } from '@ledger-state/core'
-import { decodeUtf8 } from '@ledger-state/core/bytes'
+import { smaller, type Write } from '@ledger-state/core'
 import type { AsyncStateSnapshot } from '@ledger-state/engine'
 import { LedgerHasher } from '@ledger-state/proof'
 import { decodeRetained, encodeRetained, RETAINED_KEY, retainedBlockKey, versionOfKey } from '@ledger-state/records'
@@ -26,10 +25,10 @@ export async function expiredTransactions(
   if (!record) return []
   const { oldestVersion, hashSalt } = decodeRetained(record)
   if (oldestVersion >= oldest) return []
-  const hasher = new LedgerHasher(decodeUtf8(hashSalt) ?? '')
+  const hasher = new LedgerHasher(hashSalt)
   const start = retainedBlockKey(0n)
   const { entries, next } = await scanPage(view, RETAINED_KEY, { start, limit: MOST_BLOCKS + 1 })
-  const recordOf = (first: bigint): Write => [RETAINED_KEY, encodeRetained(first > oldest ? oldest : first, hashSalt)]
+  const recordOf = (first: bigint): Write => [RETAINED_KEY, encodeRetained(smaller(first, oldest), hashSalt)]
   const writes: Write[] = []
   for (const [at, { key, value }] of entries.entries()) {
     const first = versionOfKey(key)

@@ -1,4 +1,4 @@
-import { ByteReader } from '@ledger-state/core'
+import { ByteReader, smaller } from '@ledger-state/core'
 import type { AsyncStateReader, StateEngineReader } from '@ledger-state/engine'
 import { readLedgerInfo } from '@ledger-state/proof'
 import { EPOCH_ENDING_PREFIX, epochEndingKey } from '@ledger-state/records'
@@ -123,8 +123,4 @@ function firstPending(mark: Uint8Array | undefined): bigint | undefined {
 
 function epochOf(key: Uint8Array): bigint {
   return new DataView(key.buffer, key.byteOffset).getBigUint64(EPOCH_ENDING_PREFIX.length)
-}
-
-function smaller(a: bigint, b: bigint): bigint {
-  return a < b ? a : b
 }

@@ -1,4 +1,4 @@
-import { decodeUtf8 } from '@ledger-state/core/bytes'
+import { larger } from '@ledger-state/core'
 import {
   branchOf,
   type LedgerSummary,
@@ -11,6 +11,7 @@ import { AccumulatorFrontier, LedgerHasher } from '@ledger-state/proof'
 import {
   bytesToTransaction,
   decodeRetained,
+  decodeWholeTransactionsMark,
   type KeptTransaction,
   RETAINED_KEY,
   RUN_VERSIONS,
@@ -19,6 +20,7 @@ import {
   transactionBlockKey,
   transactionKey,
   WHOLE_TRANSACTIONS_KEY,
+  wholeTransactionsBegin,
 } from '@ledger-state/records'
 import { placeOfBlock, type StoredTransaction, type TransactionBlock } from '@ledger-state/records/transaction-blocks'
 import type { TransactionBlockCache } from '../caches/transaction-block-cache.js'
@@ -64,9 +66,9 @@ export class KeptTransactions {
    * @throws `version_pruned` if it was not given the one of the pinned version
    */
   get givenSince(): bigint {
-    const begun = this.#view.getEntry(WHOLE_TRANSACTIONS_KEY)
-    if (!begun || begun.value.length === 0) throw transactionsPruned.newest(this.#version, this.oldestVersion)
-    return begun.version
+    const begun = wholeTransactionsBegin(this.#view.getEntry(WHOLE_TRANSACTIONS_KEY))
+    if (begun === undefined) throw transactionsPruned.newest(this.#version, this.oldestVersion)
+    return begun
   }
 
   /**
@@ -75,8 +77,7 @@ export class KeptTransactions {
    * @throws as `givenSince`
    */
   get completeSince(): bigint {
-    const { givenSince, oldestVersion } = this
-    return givenSince > oldestVersion ? givenSince : oldestVersion
+    return larger(this.givenSince, this.oldestVersion)
   }
 
   /** @throws `version_pruned` if transactions since a version are not kept */
@@ -248,10 +249,11 @@ export class KeptTransactions {
 
   #createHasher(): LedgerHasher | undefined {
     for (const { value } of this.#reader.history(WHOLE_TRANSACTIONS_KEY, { last: this.#version })) {
-      if (value && value.length > 0) return new LedgerHasher(decodeUtf8(value))
+      const hashSalt = value ? decodeWholeTransactionsMark(value) : undefined
+      if (hashSalt !== undefined) return new LedgerHasher(hashSalt)
     }
     const retained = this.#retainedRecord
-    return retained && new LedgerHasher(decodeUtf8(retained.hashSalt))
+    return retained && new LedgerHasher(retained.hashSalt)
   }
 
   #search(): boolean {

@@ -1,4 +1,4 @@
-import { isLedgerStateError } from '@ledger-state/core'
+import { isLedgerStateError, smaller } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
 import { nonceKey, readSent, type SentTransaction, sequenceNumberKey } from '@ledger-state/records'
 import { readAccount } from '../accounts/account.js'
@@ -27,21 +27,16 @@ export function* accountTransactions(
   state.source.sliced?.expectWholeAccount(address, state.version)
   const key = { key: sequenceNumberKey(address), hasNumbers: true }
   const first = start ?? defaultStart(state, address, BigInt(limit))
-  const { completeSince } = state.transactions
-  const list = start === undefined ? undefined : numberedList(state, key, 'transaction', start)
+  const list = numberedList(state, key, 'transaction', start)
   const end = first + BigInt(limit)
   for (const { version, number } of versionsWithNumber(state, key, first)) {
-    if (!list && version < completeSince) continue
-    list?.expectNext(version, number)
+    if (list.leavesOut(version)) continue
+    list.expectNext(version, number)
     if (number >= end) return
     const sent = sentAt(state, version, address)
     if (sent?.protection.kind === 'sequence_number' && sent.protection.number === number) yield sent.transaction
   }
-  list?.expectEnd(() => minimum(end, sequenceNumberOf(state, address)))
-}
-
-function minimum(a: bigint, b: bigint): bigint {
-  return a < b ? a : b
+  list.expectEnd(() => smaller(end, sequenceNumberOf(state, address)))
 }
 
 function defaultStart(state: LedgerState, address: Uint8Array, limit: bigint): bigint {

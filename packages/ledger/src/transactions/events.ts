@@ -50,23 +50,22 @@ export function* streamEvents(
 ): Generator<DecodedEvent, void> {
   state.source.sliced?.expectWholeAccount(address, state.version)
   const key = { key: eventStreamKey(address, creationNumber), hasNumbers: true }
-  const { completeSince } = state.transactions
-  const list = start === undefined ? undefined : numberedList(state, key, 'event', start)
+  const list = numberedList(state, key, 'event', start)
   const newest = numberAt(state, key, state.version)?.number ?? -1n
   const first = start ?? (newest < BigInt(limit) ? 0n : newest - BigInt(limit) + 1n)
   let left = limit
   for (const { version } of versionsWithNumber(state, key, first)) {
-    if (!list && version < completeSince) continue
+    if (list.leavesOut(version)) continue
     for (const found of eventsAtVersion(state, version)) {
       const stream = found.event.key
       if (stream?.creationNumber !== creationNumber || stream.sequenceNumber < first) continue
       if (compareBytes(stream.address, address) !== 0) continue
-      list?.expectNext(version, stream.sequenceNumber)
+      list.expectNext(version, stream.sequenceNumber)
       if (left-- === 0) return
       yield found
     }
   }
-  if (left > 0) list?.expectEnd(count === undefined ? undefined : () => count)
+  if (left > 0) list.expectEnd(count === undefined ? undefined : () => count)
 }
 
 /** An event with its parts. */

@@ -1,4 +1,4 @@
-import { ByteWriter } from '@ledger-state/core'
+import { ByteWriter, larger } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
 import { affectedAccountKey, eventTypeKey } from '@ledger-state/records'
 import { type TypeTag, writeTypeTag } from '@ledger-state/type-tag'
@@ -178,7 +178,7 @@ function* versionsThatWrote(
   { from, order, start }: Pick<FoundOptions, 'from' | 'order' | 'start'>,
 ): Generator<bigint, void> {
   const { completeSince } = state.transactions
-  const lowest = from !== undefined && from > completeSince ? from : completeSince
+  const lowest = from === undefined ? completeSince : larger(from, completeSince)
   const isAscending = order === 'asc'
   const first = isAscending && start && start.version > lowest ? start.version : lowest
   const last = !isAscending && start && start.version < state.version ? start.version : state.version

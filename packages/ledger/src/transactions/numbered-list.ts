@@ -6,6 +6,8 @@ import { type IndexKey, indexedVersions } from './indexed-versions.js'
 
 /** A list by number, in which each item is checked before it is shown. */
 export interface NumberedList {
+  /** Whether the items of a version are left out: a list without a start begins after versions that are not kept. */
+  leavesOut(version: bigint): boolean
   /** @throws `version_pruned` if items between the one before and this one may not be kept */
   expectNext(version: bigint, number: bigint): void
   /**
@@ -17,16 +19,19 @@ export interface NumberedList {
 }
 
 /**
- * Begins a list at the number `start`. Numbers ascend without gaps in a ledger, but made ones have gaps. So a missing
- * number counts only where versions without their transactions lie between two items.
+ * Begins a list at the number `start`, or where all items are kept. Numbers ascend without gaps in a ledger, but made
+ * ones have gaps. So a missing number counts only where versions without their transactions lie between two items.
+ * @throws `version_pruned` if the transaction of the newest version is not kept
  */
 export function numberedList(
   state: LedgerState,
   index: IndexKey,
   what: 'event' | 'transaction',
-  start: bigint,
+  start: bigint | undefined,
 ): NumberedList {
   const { givenSince, completeSince, oldestVersion } = state.transactions
+  if (start === undefined)
+    return { leavesOut: (version) => version < completeSince, expectNext: () => {}, expectEnd: () => {} }
   let next = start
   let isBegun = false
   /** Whether every version after the last item has its transaction. */
@@ -38,6 +43,7 @@ export function numberedList(
     throw transactionsPruned.numberMissing(what, next, completeSince)
   }
   return {
+    leavesOut: () => false,
     expectNext(version, number) {
       if (!isComplete && number > next) {
         if (isBegun || version < completeSince) throw transactionsPruned.numberMissing(what, next, completeSince)

@@ -4,6 +4,7 @@ import {
   readKeptTransaction,
   TRANSACTIONS_KEY,
   WHOLE_TRANSACTIONS_KEY,
+  wholeTransactionsBegin,
 } from '@ledger-state/records'
 import type { LedgerState } from '../state/ledger-state.js'
 import { hashAt } from './ledger-transaction.js'
@@ -47,6 +48,5 @@ export function transactionsSince({ view }: LedgerState): bigint | undefined {
  * newest did not.
  */
 export function wholeTransactionsSince({ view }: LedgerState): bigint | undefined {
-  const begun = view.getEntry(WHOLE_TRANSACTIONS_KEY)
-  return begun && begun.value.length > 0 ? begun.version : undefined
+  return wholeTransactionsBegin(view.getEntry(WHOLE_TRANSACTIONS_KEY))
 }

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import type { VersionWrites, Write } from '@ledger-state/core'
+import { smaller, type VersionWrites, type Write } from '@ledger-state/core'
 import { keyAfter } from '@ledger-state/core/bytes'
 import {
   type AsyncHistoryOptions,
@@ -48,10 +48,6 @@ const GREATEST = 2n ** 63n - 1n
 /** Keys that a page of a scan on Citus looks at: for each, every shard sends as many to the coordinator. */
 const KEYS_PER_ENTRY = 2
 const LEAST_KEYS = 1_024
-
-function smaller(a: bigint, b: bigint): bigint {
-  return a < b ? a : b
-}
 
 /**
  * Reads a page of a scan. It ends at its limits of entries and bytes, or after a few thousand keys, most of which the
