@@ -22,21 +22,35 @@ export interface GroupedVersions {
 // A state that begins a store has rows of a group that began before it, so a row says which group it is of.
 
 /**
- * Encodes the versions of a group.
+ * The versions of a group as they are collected, in ascending order. They are arrays of numbers: an object for each
+ * version took 4 % of the CPU time of an ingest.
+ */
+export interface CollectedVersions {
+  /** Versions less the first of the group. */
+  readonly offsets: readonly number[]
+  /** Undefined in families without numbers. */
+  readonly numbers?: readonly bigint[] | undefined
+}
+
+/**
+ * Encodes the versions of the group that begins with a version.
  * @param writer is reset; a group has hundreds of keys, and a writer for each of them costs more than its bytes
  */
 export function encodeGroupedVersions(
-  { group, versions }: GroupedVersions,
-  hasNumbers: boolean,
+  group: bigint,
+  { offsets, numbers }: CollectedVersions,
   writer = new ByteWriter(),
 ): Uint8Array {
   writer.reset()
   writeVarint(writer, group)
-  let before: GroupedVersion = { version: group, number: 0n }
-  for (const one of versions) {
-    writer.uleb128(Number(one.version - before.version))
-    if (hasNumbers) writeVarint(writer, BigInt.asUintN(64, one.number - before.number))
-    before = one
+  let before = 0
+  let numberBefore = 0n
+  for (let at = 0; at < offsets.length; at++) {
+    writer.uleb128(offsets[at]! - before)
+    before = offsets[at]!
+    if (!numbers) continue
+    writeVarint(writer, BigInt.asUintN(64, numbers[at]! - numberBefore))
+    numberBefore = numbers[at]!
   }
   return writer.toBytes()
 }

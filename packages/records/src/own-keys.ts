@@ -52,6 +52,7 @@ const U64_LENGTH = 8
 /** Most bytes of the name of a coin type: see `coinNameOf`. */
 export const LONGEST_COIN_NAME = 4_096
 const HASH_PREFIX_LENGTH = 2
+const NO_PREFIX = new Uint8Array(0)
 const EVENT_TYPE_LENGTH = 16
 const WITH_WHOLE = 'each version that comes with its whole transaction'
 const EXPIRED = 'an ingest, after `--retain-transactions`'
@@ -397,14 +398,15 @@ export function transactionBlockKey(version: bigint): Uint8Array {
 /**
  * Key that the version of a transaction with this hash writes. One in 65,536 other versions writes the same key, so the
  * keys of pruned versions take little space.
+ * @param at where the hash begins in the bytes
  */
-export function transactionHashKey(hash: Uint8Array): Uint8Array {
-  return withSuffix(KEY_FAMILIES.transactionHash.prefix, hash.subarray(0, HASH_PREFIX_LENGTH))
+export function transactionHashKey(bytes: Uint8Array, at = 0): Uint8Array {
+  return withPart(KEY_FAMILIES.transactionHash.prefix, bytes, at, at + HASH_PREFIX_LENGTH)
 }
 
-/** Value under `transactionHashKey`. */
-export function transactionHashMark(hash: Uint8Array): Uint8Array {
-  return copyBytes(hash, HASH_PREFIX_LENGTH, HASH_PREFIX_LENGTH + 4)
+/** Value under `transactionHashKey`. @param at where the hash begins in the bytes */
+export function transactionHashMark(bytes: Uint8Array, at = 0): Uint8Array {
+  return withPart(NO_PREFIX, bytes, at + HASH_PREFIX_LENGTH, at + HASH_PREFIX_LENGTH + 4)
 }
 
 /** Whether a key belongs to whole transactions, or to the indexes of them. */
@@ -470,9 +472,12 @@ export function nonceKey(sender: Uint8Array): Uint8Array {
   return withSuffix(KEY_FAMILIES.nonce.prefix, sender)
 }
 
-/** Key of the versions that wrote something at an address, or an item of the table with this handle. */
-export function affectedAccountKey(address: Uint8Array): Uint8Array {
-  return withSuffix(KEY_FAMILIES.affectedAccount.prefix, address)
+/**
+ * Key of the versions that wrote something at an address, or an item of the table with this handle.
+ * @param at where the address begins in the bytes
+ */
+export function affectedAccountKey(bytes: Uint8Array, at = 0): Uint8Array {
+  return withPart(KEY_FAMILIES.affectedAccount.prefix, bytes, at, at + ADDRESS_LENGTH)
 }
 
 /** Key of the versions with events of a stream. */
@@ -650,12 +655,19 @@ export function ownerOfChangedStores(key: Uint8Array): Uint8Array {
 
 function withSuffixLength(prefix: Uint8Array, length: number): Uint8Array {
   const key = new Uint8Array(prefix.length + length)
-  key.set(prefix)
+  for (let at = 0; at < prefix.length; at++) key[at] = prefix[at]!
   return key
 }
 
 function withSuffix(prefix: Uint8Array, suffix: Uint8Array): Uint8Array {
   const key = withSuffixLength(prefix, suffix.length)
   key.set(suffix, prefix.length)
+  return key
+}
+
+/** The prefix and `bytes[start, end)`. A view of a part takes longer to make than a loop over an address. */
+function withPart(prefix: Uint8Array, bytes: Uint8Array, start: number, end: number): Uint8Array {
+  const key = withSuffixLength(prefix, end - start)
+  for (let at = start; at < end; at++) key[prefix.length + at - start] = bytes[at]!
   return key
 }

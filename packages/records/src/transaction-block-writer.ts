@@ -19,7 +19,19 @@ import { type WholeTransaction, writeWithoutValues } from './whole-transaction.j
 const PARAMETERS = { [zlib.constants.ZSTD_c_compressionLevel]: 1 }
 
 /** Bytes of a piece of the result: a usual block is one piece. */
-const PIECE_BYTES = 65_536
+const PIECE_BYTES = 32_768
+
+/** Memory for the parts of a block. Blocks that are built one after the other share it. */
+export class BlockParts {
+  readonly leaves = new ByteWriter()
+  readonly rows = new ByteWriter()
+  readonly columns = COLUMNS.map(() => new ByteWriter())
+
+  reset(): this {
+    for (const part of [this.leaves, this.rows, ...this.columns]) part.reset()
+    return this
+  }
+}
 
 /** Builds a block. */
 export class TransactionBlockWriter {
@@ -27,16 +39,25 @@ export class TransactionBlockWriter {
   readonly #group: bigint
   readonly #frontier: Uint8Array
   readonly #hasValues: boolean
-  readonly #leaves = new ByteWriter()
-  readonly #rows = new ByteWriter()
-  readonly #columns = COLUMNS.map(() => new ByteWriter())
+  readonly #leaves: ByteWriter
+  readonly #rows: ByteWriter
+  readonly #columns: readonly ByteWriter[]
   #count = 0
 
   /**
    * @param place as in `TransactionBlock`
    * @param hasValues whether write sets keep their values
+   * @param parts is reset, and filled until `toBytes`
    */
-  constructor({ firstVersion, group, frontier }: Omit<TransactionBlock, 'transactions'>, hasValues: boolean) {
+  constructor(
+    { firstVersion, group, frontier }: Omit<TransactionBlock, 'transactions'>,
+    hasValues: boolean,
+    parts = new BlockParts(),
+  ) {
+    const { leaves, rows, columns } = parts.reset()
+    this.#leaves = leaves
+    this.#rows = rows
+    this.#columns = columns
     this.firstVersion = firstVersion
     this.#group = group
     this.#frontier = frontier

@@ -1,9 +1,10 @@
 import { Buffer } from 'node:buffer'
 import { ByteReader, ByteWriter, type Write } from '@ledger-state/core'
+import { compareBytes } from '@ledger-state/core/bytes'
 import type { LedgerHasher } from '@ledger-state/proof'
 import { readEventHead, visitWriteSet } from '@ledger-state/proof/transactions'
 import { STATE_KEY_ADDRESS_AT } from '@ledger-state/type-tag'
-import { encodeGroupedVersions, type GroupedVersion } from './grouped-versions.js'
+import { encodeGroupedVersions } from './grouped-versions.js'
 import { hashesOffset } from './info-outline.js'
 import {
   affectedAccountKey,
@@ -19,7 +20,7 @@ import {
 } from './own-keys.js'
 import { readSent } from './sent-transaction.js'
 import type { OwnFacts, StoredTransaction } from './transaction-block.js'
-import { TransactionBlockWriter } from './transaction-block-writer.js'
+import { BlockParts, TransactionBlockWriter } from './transaction-block-writer.js'
 import type { WholeTransaction } from './whole-transaction.js'
 
 const ACCESS_PATH = 0
@@ -27,10 +28,13 @@ const TABLE_ITEM = 1
 const ADDRESS_END = STATE_KEY_ADDRESS_AT + 32
 const NO_FACTS: OwnFacts = { timestampUsec: 0n }
 
+/** The versions that have a key of an index. */
 interface GroupedKey {
   readonly key: Uint8Array
-  readonly hasNumbers: boolean
-  readonly versions: GroupedVersion[]
+  /** Versions less the first of the group. */
+  readonly offsets: number[]
+  /** The last number of each version, in a family with numbers. */
+  readonly numbers?: bigint[]
 }
 
 /**
@@ -67,13 +71,15 @@ export class TransactionGroup {
   readonly firstVersion: bigint
   readonly #place: TransactionPlace
   readonly #ended: EndedBlock[] = []
+  readonly #parts = new BlockParts()
   #block: TransactionBlockWriter | undefined
   /** The keys of the group, or of the last block of a group whose blocks have keys of their own. */
-  #keys = new IndexKeys()
+  #keys: IndexKeys
 
   constructor(firstVersion: bigint, place: TransactionPlace = 'shared') {
     this.firstVersion = firstVersion
     this.#place = place
+    this.#keys = new IndexKeys(firstVersion)
   }
 
   /**
@@ -84,22 +90,24 @@ export class TransactionGroup {
    * @throws `invalid_bcs`
    */
   add(version: bigint, whole: WholeTransaction, writes: readonly Write[], ownFacts: OwnFacts = NO_FACTS): Write {
-    const { transaction, events, info, leaf } = whole
+    const { transaction, events, info } = whole
+    // The hash of the transaction is the first of the hashes in its info.
     const hashesAt = hashesOffset(info)
-    const hash = info.subarray(hashesAt, hashesAt + leaf.length)
     this.#blockFor(version, whole).add(whole, hashesAt, writes, ownFacts)
-    this.#keys.addSent(version, transaction)
-    for (const [key] of writes) this.#keys.addAffected(version, key)
-    this.#keys.addEvents(version, events)
-    return [this.#keyAt(transactionHashKey(hash), version), transactionHashMark(hash)]
+    const offset = this.#keys.offsetOf(version)
+    this.#keys.addSent(offset, transaction)
+    this.#keys.addAffected(offset, writes)
+    this.#keys.addEvents(offset, events)
+    return [this.#keyAt(transactionHashKey(info, hashesAt), version), transactionHashMark(info, hashesAt)]
   }
 
   #blockFor(version: bigint, whole: WholeTransaction): TransactionBlockWriter {
     if (this.#block?.hasRoomFor(version, whole)) return this.#block
     this.#endBlock()
-    const group = this.#place === 'own' ? version : this.firstVersion
-    const place = { firstVersion: version, group, frontier: whole.readFrontier() }
-    this.#block = new TransactionBlockWriter(place, this.#place !== 'shared')
+    const isOwn = this.#place === 'own'
+    if (isOwn) this.#keys = new IndexKeys(version)
+    const place = { firstVersion: version, group: isOwn ? version : this.firstVersion, frontier: whole.readFrontier() }
+    this.#block = new TransactionBlockWriter(place, this.#place !== 'shared', this.#parts)
     return this.#block
   }
 
@@ -108,7 +116,6 @@ export class TransactionGroup {
     if (!block) return
     const { firstVersion, end } = block
     this.#ended.push({ firstVersion, end, bytes: block.toBytes(), keys: this.#keys })
-    if (this.#place === 'own') this.#keys = new IndexKeys()
   }
 
   /** Ends the group. */
@@ -117,12 +124,13 @@ export class TransactionGroup {
     const writes = new Map<bigint, Write[]>()
     const tooLong: bigint[] = []
     for (const { firstVersion, end, bytes: block, keys } of this.#ended) {
-      writes.set(firstVersion, [block ? [blockKeyAt(this.#place, firstVersion), block] : this.#without(firstVersion)])
+      const made: Write[] = [block ? [blockKeyAt(this.#place, firstVersion), block] : this.#without(firstVersion)]
       if (!block) for (let version = firstVersion; version < end; version++) tooLong.push(version)
-      else if (this.#place === 'own') writes.get(firstVersion)!.push(...this.#rowsOf(keys, firstVersion))
+      else if (this.#place === 'own') this.#addRows(made, keys)
+      writes.set(firstVersion, made)
     }
-    if (this.#place !== 'own')
-      writes.get(this.firstVersion)?.push(...this.#rowsOf(this.#keys, this.firstVersion, tooLong))
+    const first = writes.get(this.firstVersion)
+    if (first && this.#place !== 'own') this.#addRows(first, this.#keys, tooLong)
     return { writes, tooLong }
   }
 
@@ -130,13 +138,12 @@ export class TransactionGroup {
     return noTransactionWrite(version, this.#place)
   }
 
-  #rowsOf(keys: IndexKeys, group: bigint, without: readonly bigint[] = []): Write[] {
+  #addRows(writes: Write[], keys: IndexKeys, without: readonly bigint[] = []): void {
+    const { firstVersion } = keys
     const writer = new ByteWriter()
-    return keys.all().flatMap(({ key, versions, hasNumbers }): Write[] => {
-      const kept = without.length === 0 ? versions : versions.filter(({ version }) => !without.includes(version))
-      if (kept.length === 0) return []
-      return [[this.#keyAt(key, group), encodeGroupedVersions({ group, versions: kept }, hasNumbers, writer)]]
-    })
+    if (without.length > 0) keys.remove(without.map((version) => keys.offsetOf(version)))
+    for (const grouped of keys.all())
+      writes.push([this.#keyAt(grouped.key, firstVersion), encodeGroupedVersions(firstVersion, grouped, writer)])
   }
 
   #keyAt(key: Uint8Array, version: bigint): Uint8Array {
@@ -144,39 +151,91 @@ export class TransactionGroup {
   }
 }
 
-/** Keys of indexes by family and by name. */
+/** Keys of indexes by family and by name, for versions from `firstVersion` on. A version is given as its offset from it. */
 class IndexKeys {
+  readonly firstVersion: bigint
   readonly #keys = { sequence: newKeys(), nonce: newKeys(), affected: newKeys(), stream: newKeys(), type: newKeys() }
 
-  all(): readonly GroupedKey[] {
-    return Object.values(this.#keys).flatMap((family) => [...family.values()])
+  constructor(firstVersion: bigint) {
+    this.firstVersion = firstVersion
   }
 
-  addSent(version: bigint, transaction: Uint8Array): void {
+  offsetOf(version: bigint): number {
+    return Number(version - this.firstVersion)
+  }
+
+  *all(): Generator<GroupedKey, void> {
+    for (const family of Object.values(this.#keys)) yield* family.values()
+  }
+
+  /** Removes some versions, and the keys that have no other. */
+  remove(offsets: readonly number[]): void {
+    for (const family of Object.values(this.#keys)) {
+      for (const [name, { key, ...versions }] of family) {
+        const kept = versions.offsets.flatMap((offset, at) => (offsets.includes(offset) ? [] : [at]))
+        if (kept.length === 0) family.delete(name)
+        else
+          family.set(name, {
+            key,
+            offsets: kept.map((at) => versions.offsets[at]!),
+            ...(versions.numbers && { numbers: kept.map((at) => versions.numbers![at]!) }),
+          })
+      }
+    }
+  }
+
+  addSent(offset: number, transaction: Uint8Array): void {
     const sent = readSent(transaction)
     if (!sent) return
     const { sender } = sent
     const { kind, number } = sent.protection
+    const name = nameOf(sender)
     const { sequence, nonce } = this.#keys
-    if (kind === 'nonce') addTo(nonce, nameOf(sender), version, () => nonceKey(sender))
-    else addTo(sequence, nameOf(sender), version, () => sequenceNumberKey(sender), number)
+    const isNumbered = kind === 'sequence_number'
+    const family = isNumbered ? sequence : nonce
+    const known = family.get(name)
+    if (known) addTo(known, offset, number)
+    else if (isNumbered) family.set(name, { key: sequenceNumberKey(sender), offsets: [offset], numbers: [number] })
+    else family.set(name, { key: nonceKey(sender), offsets: [offset] })
   }
 
-  addAffected(version: bigint, key: Uint8Array): void {
-    if (key[0] !== ACCESS_PATH && key[0] !== TABLE_ITEM) return
-    const name = nameOf(key, STATE_KEY_ADDRESS_AT, ADDRESS_END)
-    addTo(this.#keys.affected, name, version, () => affectedAccountKey(key.subarray(STATE_KEY_ADDRESS_AT, ADDRESS_END)))
+  addAffected(offset: number, writes: readonly Write[]): void {
+    const { affected } = this.#keys
+    let before: Uint8Array | undefined
+    for (const [key] of writes) {
+      if (key[0] !== ACCESS_PATH && key[0] !== TABLE_ITEM) continue
+      // Write sets are sorted, so the keys of an account follow each other.
+      if (before && isSameAddress(key, before)) continue
+      before = key
+      const name = nameOf(key, STATE_KEY_ADDRESS_AT, ADDRESS_END)
+      const known = affected.get(name)
+      if (known) addTo(known, offset)
+      else affected.set(name, { key: affectedAccountKey(key, STATE_KEY_ADDRESS_AT), offsets: [offset] })
+    }
   }
 
-  addEvents(version: bigint, events: Uint8Array): void {
+  addEvents(offset: number, events: Uint8Array): void {
+    const { stream, type: types } = this.#keys
     const reader = new ByteReader(events)
+    let before: Uint8Array | undefined
     for (let rest = reader.readLength(); rest > 0; rest--) {
       const { key, type } = readEventHead(reader)
-      addTo(this.#keys.type, nameOf(type), version, () => eventTypeKey(type))
+      if (!before || compareBytes(type, before) !== 0) {
+        const name = nameOf(type)
+        const known = types.get(name)
+        if (known) addTo(known, offset)
+        else types.set(name, { key: eventTypeKey(type), offsets: [offset] })
+      }
+      before = type
       if (!key) continue
       const { address, creationNumber, sequenceNumber } = key
       const name = `${nameOf(address)}${creationNumber}`
-      addTo(this.#keys.stream, name, version, () => eventStreamKey(address, creationNumber), sequenceNumber)
+      const known = stream.get(name)
+      if (known) addTo(known, offset, sequenceNumber)
+      else {
+        const streamKey = eventStreamKey(address, creationNumber)
+        stream.set(name, { key: streamKey, offsets: [offset], numbers: [sequenceNumber] })
+      }
     }
   }
 }
@@ -186,21 +245,19 @@ function newKeys(): Map<string, GroupedKey> {
 }
 
 /** Adds a version to a key, once; the last of its numbers stays. */
-function addTo(
-  keys: Map<string, GroupedKey>,
-  name: string,
-  version: bigint,
-  makeKey: () => Uint8Array,
-  number?: bigint,
-): void {
-  let entry = keys.get(name)
-  if (!entry) {
-    entry = { key: makeKey(), hasNumbers: number !== undefined, versions: [] }
-    keys.set(name, entry)
+function addTo({ offsets, numbers }: GroupedKey, offset: number, number = 0n): void {
+  const last = offsets.length - 1
+  if (offsets[last] === offset) {
+    if (numbers) numbers[last] = number
+    return
   }
-  const { versions } = entry
-  if (versions.at(-1)?.version === version) versions.pop()
-  versions.push({ version, number: number ?? 0n })
+  offsets.push(offset)
+  numbers?.push(number)
+}
+
+function isSameAddress(key: Uint8Array, other: Uint8Array): boolean {
+  for (let at = STATE_KEY_ADDRESS_AT; at < ADDRESS_END; at++) if (key[at] !== other[at]) return false
+  return true
 }
 
 /** The write by which a version keeps no transaction, whatever the block before it has. */
@@ -218,16 +275,19 @@ export function ownIndexKeys(
   transactions: readonly StoredTransaction[],
   hasher: LedgerHasher,
 ): readonly Uint8Array[] {
-  const indexes = new IndexKeys()
+  const indexes = new IndexKeys(firstVersion)
   const keys: Uint8Array[] = []
-  for (const [at, { transaction, events, writeSet }] of transactions.entries()) {
-    const version = firstVersion + BigInt(at)
-    keys.push(retainedIndexKey(transactionHashKey(hasher.hash('Transaction', transaction)), version))
-    indexes.addSent(version, transaction)
-    indexes.addEvents(version, events)
-    visitWriteSet(new ByteReader(writeSet), ({ key }) => indexes.addAffected(version, key))
+  for (const [offset, { transaction, events, writeSet }] of transactions.entries()) {
+    const hashKey = transactionHashKey(hasher.hash('Transaction', transaction))
+    keys.push(retainedIndexKey(hashKey, firstVersion + BigInt(offset)))
+    indexes.addSent(offset, transaction)
+    indexes.addEvents(offset, events)
+    const writes: Write[] = []
+    visitWriteSet(new ByteReader(writeSet), ({ key }) => writes.push([key, null]))
+    indexes.addAffected(offset, writes)
   }
-  return [...keys, ...indexes.all().map(({ key }) => retainedIndexKey(key, firstVersion))]
+  for (const { key } of indexes.all()) keys.push(retainedIndexKey(key, firstVersion))
+  return keys
 }
 
 function nameOf(bytes: Uint8Array, start?: number, end?: number): string {
