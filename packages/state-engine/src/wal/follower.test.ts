@@ -1,4 +1,15 @@
-import { appendFileSync, closeSync, cpSync, openSync, readFileSync, statSync, truncateSync, writeSync } from 'node:fs'
+import {
+  appendFileSync,
+  closeSync,
+  cpSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmdirSync,
+  statSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { eventually } from '@ledger-state/testing/eventually'
 import { describe, expect, it } from 'vitest'
@@ -39,6 +50,27 @@ describe('a reader of a WAL file', () => {
       () => `version 3, not ${reader.ledger?.latestVersion}`,
     )
     await reader.close()
+  })
+
+  it('answers again as soon as the system reads the files again', async () => {
+    const path = join(folder.path, 'store')
+    const engine = openStateEngine({ path })
+    for (let version = 0; version < 3; version++) await commit(engine, version)
+    const reader = openStateEngineReader({ path })
+    // The system opens a folder as the next file, and does not read it.
+    mkdirSync(join(path, 'write-ahead-2'))
+    for (let count = 0; count < 2; count++) {
+      expect(() => reader.ledger).toThrow(expect.objectContaining({ code: 'store_failed' }))
+    }
+    rmdirSync(join(path, 'write-ahead-2'))
+    expect(reader.ledger?.latestVersion).toBe(2n)
+    await commit(engine, 3)
+    await eventually(
+      () => reader.ledger?.latestVersion === 3n,
+      () => `version 3, not ${reader.ledger?.latestVersion}`,
+    )
+    await reader.close()
+    await engine.close()
   })
 
   it('refuses damage while the writer has not noticed it, until the file is merged', async () => {

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import type { BlockInfo } from '@ledger-state/core'
+import { type BlockInfo, isLedgerStateError } from '@ledger-state/core'
 import { commitsMissing, storeCorruptErrors } from '../errors.js'
 import type { KeyHash } from '../memtable/key-hash.js'
 import { Segment } from '../memtable/segment.js'
@@ -137,8 +137,9 @@ export class WalReader {
     try {
       this.#readToEnd()
     } catch (error) {
-      // Reading everything again would find the same fault, until the file is merged and dropped.
-      this.#damage = error as Error
+      // Reading everything again would find the same damage, until the file is merged and dropped. A call of the system that
+      // failed may succeed the next time.
+      if (isLedgerStateError(error, 'store_corrupt')) this.#damage = error
       throw error
     }
   }
