@@ -80,6 +80,47 @@ it('a failed sync leaves no draft that the next attempt would trust, and no file
   expect(readFileSync(path, 'utf8')).toBe('text')
 })
 
+it('a folder that cannot be moved stays where it was, without the file whose sync failed', async () => {
+  const [draft, path] = [join(folder, 'draft'), join(folder, 'store')]
+  makeFolderNow(draft)
+  for (const name of ['a', 'b']) writeFileSync(join(draft, name), name)
+  // Another one is at its place.
+  makeFolderNow(join(path, 'c'))
+  for (const move of [moveDurably, async () => moveDurablyNow(draft, path)]) {
+    await expect(move(draft, path)).rejects.toMatchObject({ code: 'ENOTEMPTY' })
+    expect(readdirSync(draft)).toEqual(['a', 'b'])
+  }
+  rmSync(path, { recursive: true })
+  // The files and the folder are synced before the move, then the folder around them.
+  for (const [nth, left] of [
+    [3, ['a', 'b']],
+    [4, ['a', 'b']],
+    [2, ['a']],
+  ] as const) {
+    await failSync(nth)
+    await expect(moveDurably(draft, path)).rejects.toMatchObject({ code: 'EIO' })
+    vi.restoreAllMocks()
+    expect([existsSync(path), readdirSync(draft)]).toEqual([false, left])
+  }
+  await moveDurably(draft, path)
+  expect(readdirSync(path)).toEqual(['a'])
+})
+
+it('a file that is replaced has the old content or the new one, whichever sync fails', async () => {
+  const path = join(folder, 'file')
+  for (const [nth, content] of [
+    [1, 'old'],
+    [2, 'new'],
+  ] as const) {
+    await writeDurably(path, 'old')
+    await failSync(nth)
+    await expect(writeDurably(path, 'new')).rejects.toMatchObject({ code: 'EIO' })
+    vi.restoreAllMocks()
+    expect(readFileSync(path, 'utf8')).toBe(content)
+    expect(readdirSync(folder)).toEqual(['file'])
+  }
+})
+
 /** A disk that nobody can write to, and a file system without folders. */
 it.runIf(process.platform === 'linux' && process.getuid?.() === 0)(
   'makeFolderNow ends and says why it makes no folder',

@@ -134,33 +134,42 @@ function syncIfReadable(folder: string): void {
 
 /**
  * Gives a complete file, or a folder of complete files, its name. A loss of power then leaves the old name or the new
- * one with the whole content. If a sync fails, the content on disk is unknown, and a second sync would not report it.
- * Both the draft and the file are then deleted.
+ * one with the whole content. If the sync of a file fails, its content on disk is unknown, and a second sync would not
+ * report it, so that file is deleted. After any other failure a draft stays, for whoever continues it. If the new name may
+ * not be on disk, a folder gets its old name back and a new file is deleted; a file that replaced another one stays.
  */
 export function moveDurablyNow(draft: string, path: string): void {
-  let place = draft
+  syncTreeNow(draft)
+  const isNew = !isPresent(path)
+  renameSync(draft, path)
   try {
-    syncTreeNow(draft)
-    renameSync(draft, path)
-    place = path
     for (const folder of parentsOf(draft, path)) syncFolderNow(folder)
   } catch (error) {
-    removeIfPossible(place)
+    if (isNew) undoMove(draft, path)
     throw error
   }
 }
 
 /** Same as `moveDurablyNow`, off the event loop. */
 export async function moveDurably(draft: string, path: string): Promise<void> {
-  let place = draft
+  await syncTree(draft)
+  const isNew = !isPresent(path)
+  await rename(draft, path)
   try {
-    await syncTree(draft)
-    await rename(draft, path)
-    place = path
     for (const folder of parentsOf(draft, path)) await syncFolder(folder)
   } catch (error) {
-    removeIfPossible(place)
+    if (isNew) undoMove(draft, path)
     throw error
+  }
+}
+
+/** A folder may have files of days of work; a file is made again. */
+function undoMove(draft: string, path: string): void {
+  try {
+    if (statSync(path).isDirectory()) renameSync(path, draft)
+    else rmSync(path)
+  } catch {
+    // The error of the sync tells more.
   }
 }
 
@@ -173,7 +182,7 @@ export async function writeDurably(path: string, content: string | Uint8Array): 
 
 function syncTreeNow(path: string): void {
   if (!statSync(path).isDirectory()) {
-    syncFileNow(path)
+    syncOrRemoveNow(path)
     return
   }
   for (const entry of readdirSync(path, { withFileTypes: true }))
@@ -183,13 +192,39 @@ function syncTreeNow(path: string): void {
 
 async function syncTree(path: string): Promise<void> {
   if (!(await stat(path)).isDirectory()) {
-    await syncFile(path)
+    await syncOrRemove(path)
     return
   }
   for (const entry of await readdir(path, { withFileTypes: true })) {
     if (isSynced(entry)) await syncTree(join(path, entry.name))
   }
   await syncFolder(path)
+}
+
+/** Makes the content of a file durable, or removes the file if that fails. A file that cannot be opened stays. */
+function syncOrRemoveNow(path: string): void {
+  const descriptor = openSync(path, SYNCED_AS)
+  try {
+    fsyncSync(descriptor)
+  } catch (error) {
+    removeIfPossible(path)
+    throw error
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Same as `syncOrRemoveNow`, off the event loop. */
+async function syncOrRemove(path: string): Promise<void> {
+  const handle = await open(path, SYNCED_AS)
+  try {
+    await handle.sync()
+  } catch (error) {
+    removeIfPossible(path)
+    throw error
+  } finally {
+    await handle.close()
+  }
 }
 
 /** Whether an entry of a folder has content of its own: opening a pipe would wait for ever. */
