@@ -196,6 +196,7 @@ export const spillFailed = declareErrors('spill_failed', {
     cause,
   ],
   cannotKeep: (path: string, cause: unknown) => [`cannot write ${path}: ${messageOf(cause)}`, {}, cause],
+  cannotRead: (path: string, cause: unknown) => [`${path} cannot be read now: ${messageOf(cause)}`, {}, cause],
 })
 
 export const invalidBackup = declareErrors('invalid_backup', {

@@ -139,6 +139,11 @@ export function auditNotCopied(folder: string, cause: unknown): IngestError {
   return new LedgerStateError('spill_failed', message, {}, { cause })
 }
 
+/** A file of an audit that the system does not read. */
+export function auditUnreadable(path: string, cause: unknown): IngestError {
+  return new LedgerStateError('spill_failed', `${path} cannot be read now: ${(cause as Error).message}`, {}, { cause })
+}
+
 /** Files of an audit that are not as it wrote them. They are removed. */
 export function auditDamaged(folder: string): IngestError {
   const message = `the files of the audit in ${folder} were damaged, and are removed: run the audit again, which begins at the oldest version`

@@ -1,3 +1,4 @@
+import { isLedgerStateError } from '@ledger-state/core'
 import { type BlockPaths, createBlockPaths } from '@ledger-state/feed'
 import type { BlockProofs } from '@ledger-state/http'
 import type { LmdbEngineReader } from '@ledger-state/state-engine'
@@ -22,15 +23,15 @@ export function openBlockProofs(engine: LmdbEngineReader, folder: string, log: P
   let lookedAt = Number.NEGATIVE_INFINITY
 
   function look(): void {
-    const record = storedAudit(engine, folder)
-    if (!record?.proofs) {
-      close()
-      return
-    }
-    const name = `${record.hashSalt} ${record.proofs.keysFile}`
-    if (name === used) return
     try {
+      const record = storedAudit(engine, folder)
+      if (!record?.proofs) {
+        close()
+        return
+      }
       const { hashSalt } = record
+      const name = `${hashSalt} ${record.proofs.keysFile}`
+      if (name === used) return
       if (proofs?.hashSalt !== hashSalt) close()
       paths ??= createBlockPaths(folder, hashSalt)
       // The audit may have replaced the files meanwhile: the next look finds the new ones.
@@ -44,7 +45,8 @@ export function openBlockProofs(engine: LmdbEngineReader, folder: string, log: P
         pathOf: pathOf.bind(paths),
       }
     } catch (error) {
-      close()
+      // Files that the system does not read now leave those in use as they are.
+      if (!isLedgerStateError(error, 'spill_failed')) close()
       log.error(error instanceof Error ? error.message : String(error))
     }
   }

@@ -1,3 +1,4 @@
+import { isLedgerStateError } from '@ledger-state/core'
 import type { AsyncStateReader, StateEngineReader } from '@ledger-state/engine'
 import { listStateTrees, openStateTree, type StateTree } from '@ledger-state/feed'
 import type { StateProofs } from '@ledger-state/http'
@@ -31,13 +32,24 @@ export function openProofs(
   function look(): void {
     if (folder === undefined || performance.now() - listedAt < LIST_AGE_MS) return
     listedAt = performance.now()
-    const listed = listStateTrees(folder)
+    const listed = listedTrees(folder)
+    if (!listed) return
     for (const [version, tree] of trees) {
       if (listed.includes(version)) continue
       tree.close()
       trees.delete(version)
     }
     versions = listed.filter((version) => trees.has(version) || open(folder, version))
+  }
+
+  /** Versions with a tree; undefined if the system does not list the folder now: then the trees stay as they were. */
+  function listedTrees(folder: string): readonly bigint[] | undefined {
+    try {
+      return listStateTrees(folder)
+    } catch (error) {
+      if (isLedgerStateError(error, 'spill_failed')) return undefined
+      throw error
+    }
   }
 
   /** Whether the tree of a version can be used. A tree that cannot is logged. */

@@ -22,25 +22,32 @@ export function writeAt(path: string, descriptor: number, bytes: Uint8Array, pla
   })
 }
 
-/** Fills bytes from a file, starting at a place. Returns whether the file has them all. */
-export function fillFrom(descriptor: number, bytes: Buffer, place: number): boolean {
-  for (let done = 0; done < bytes.length; ) {
-    const read = readSync(descriptor, bytes, done, bytes.length - done, place + done)
-    if (read === 0) return false
-    done += read
+/**
+ * Fills bytes from a file, starting at a place. Returns whether the file has them all.
+ * @throws `spill_failed` if the system does not read it, which says nothing about its content
+ */
+export function fillFrom(path: string, descriptor: number, bytes: Buffer, place: number): boolean {
+  try {
+    for (let done = 0; done < bytes.length; ) {
+      const read = readSync(descriptor, bytes, done, bytes.length - done, place + done)
+      if (read === 0) return false
+      done += read
+    }
+    return true
+  } catch (error) {
+    throw spillFailed.cannotRead(path, error)
   }
-  return true
 }
 
-/** Same as `fillFrom`, and returns the bytes. @throws `state_tree_damaged` if the file ends before */
+/** Same as `fillFrom`, and returns the bytes. @throws `state_tree_damaged` if the file ends before; as `fillFrom` */
 export function readAt(path: string, descriptor: number, bytes: Buffer, place: number): Buffer {
-  if (!fillFrom(descriptor, bytes, place)) throw badStateTree(path, 'it is cut short')
+  if (!fillFrom(path, descriptor, bytes, place)) throw badStateTree(path, 'it is cut short')
   return bytes
 }
 
 /**
  * Opens a file to read it, and closes it again if `open` throws. Undefined if there is none.
- * @throws `state_tree_damaged`; as `open`
+ * @throws `spill_failed` if the system does not open it; as `open`
  */
 export function openToRead<File>(path: string, open: (descriptor: number) => File): File | undefined {
   let descriptor: number
@@ -48,7 +55,7 @@ export function openToRead<File>(path: string, open: (descriptor: number) => Fil
     descriptor = openSync(path, 'r')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw badStateTree(path, error)
+    throw spillFailed.cannotRead(path, error)
   }
   try {
     return open(descriptor)

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { closeSync, fsyncSync, openSync, statSync } from 'node:fs'
+import { closeSync, fstatSync, fsyncSync, openSync } from 'node:fs'
 import { inflateRawSync } from 'node:zlib'
 import { ByteReader } from '@ledger-state/core'
 import { badStateTree } from '../errors.js'
@@ -97,7 +97,7 @@ export function openKeysFile(path: string): KeysFile | undefined {
     const placeOf = (prefix: number) => Number(head.readBigUInt64LE(HEADER_LENGTH + 8 * prefix))
     let isSound = head.compare(MAGIC, 0, MAGIC.length, 0, MAGIC.length) === 0 && placeOf(0) === LISTS_AT
     for (let prefix = 0; isSound && prefix < PREFIXES; prefix++) isSound = placeOf(prefix) <= placeOf(prefix + 1)
-    if (!isSound || statSync(path).size !== placeOf(PREFIXES)) throw badStateTree(path, 'its header is damaged')
+    if (!isSound || fstatSync(descriptor).size !== placeOf(PREFIXES)) throw badStateTree(path, 'its header is damaged')
     return {
       version: head.readBigUInt64LE(8),
       read(part, depth) {

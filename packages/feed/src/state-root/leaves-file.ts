@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer'
 import { createHash } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, statSync } from 'node:fs'
+import { closeSync, fstatSync, fsyncSync, openSync } from 'node:fs'
 import { HASH_LENGTH, SAVED_LEAF_LENGTH } from '@ledger-state/proof'
 import { spillFailed } from '../errors.js'
-import { fillFrom, orSpillFailed, writeAt } from './file-bytes.js'
+import { fillFrom, openToRead, orSpillFailed, writeAt } from './file-bytes.js'
 
 // The leaves of a state as a file. The folder of an audit has it.
 //
@@ -83,24 +83,26 @@ export interface LeavesFile {
   close(): void
 }
 
-/** Opens a file that `LeavesWriter` wrote. Undefined if there is none, or it is damaged. */
+/**
+ * Opens a file that `LeavesWriter` wrote. Undefined if there is none, or it is damaged.
+ * @throws `spill_failed` if the system does not read it
+ */
 export function openLeavesFile(path: string): LeavesFile | undefined {
-  let descriptor: number
-  try {
-    descriptor = openSync(path, 'r')
-  } catch {
-    return undefined
-  }
+  return openToRead(path, (descriptor) => {
+    const file = readLeavesFile(path, descriptor)
+    if (!file) closeSync(descriptor)
+    return file
+  })
+}
+
+function readLeavesFile(path: string, descriptor: number): LeavesFile | undefined {
   const head = Buffer.alloc(LEAVES_AT)
   const startOf = (prefix: number) => Number(head.readBigUInt64LE(HEADER_LENGTH + 8 * prefix))
-  const leaves = fillFrom(descriptor, head, 0) ? Number(head.readBigUInt64LE(16)) : -1
+  const leaves = fillFrom(path, descriptor, head, 0) ? Number(head.readBigUInt64LE(16)) : -1
   let isSound = head.compare(MAGIC, 0, MAGIC.length, 0, MAGIC.length) === 0 && startOf(0) === 0
   for (let prefix = 0; isSound && prefix < PREFIXES; prefix++) isSound = startOf(prefix) <= startOf(prefix + 1)
   const length = LEAVES_AT + leaves * SAVED_LEAF_LENGTH
-  if (!isSound || startOf(PREFIXES) !== leaves || statSync(path).size !== length) {
-    closeSync(descriptor)
-    return undefined
-  }
+  if (!isSound || startOf(PREFIXES) !== leaves || fstatSync(descriptor).size !== length) return undefined
   const digest = createHash('sha256')
   return {
     version: head.readBigUInt64LE(8),
@@ -110,7 +112,7 @@ export function openLeavesFile(path: string): LeavesFile | undefined {
       const width = 2 ** (MOST_PART_DEPTH - depth)
       const first = startOf(part * width)
       const bytes = Buffer.alloc((startOf((part + 1) * width) - first) * SAVED_LEAF_LENGTH)
-      if (!fillFrom(descriptor, bytes, LEAVES_AT + first * SAVED_LEAF_LENGTH)) {
+      if (!fillFrom(path, descriptor, bytes, LEAVES_AT + first * SAVED_LEAF_LENGTH)) {
         throw spillFailed.cannotSpill(path, new Error('it is shorter than the written file'))
       }
       digest.update(bytes)

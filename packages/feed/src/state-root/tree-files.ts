@@ -1,5 +1,6 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { spillFailed } from '../errors.js'
 
 const NAME = /^state-tree-(0|[1-9]\d{0,19})$/
 
@@ -8,18 +9,26 @@ export function treeFileName(version: bigint): string {
   return `state-tree-${version}`
 }
 
-/** Versions that have a tree in a folder, the newest first; empty if the folder cannot be read. */
+/**
+ * Versions that have a tree in a folder, the newest first; empty if there is no such folder.
+ * @throws `spill_failed` if the system does not list it
+ */
 export function listStateTrees(folder: string): bigint[] {
   const versions: bigint[] = []
-  try {
-    for (const name of readdirSync(folder)) {
-      const version = NAME.exec(name)?.[1]
-      if (version !== undefined) versions.push(BigInt(version))
-    }
-  } catch {
-    return []
+  for (const name of namesIn(folder)) {
+    const version = NAME.exec(name)?.[1]
+    if (version !== undefined) versions.push(BigInt(version))
   }
   return versions.sort((a, b) => (a > b ? -1 : 1))
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw spillFailed.cannotRead(folder, error)
+  }
 }
 
 /** Removes all trees of a folder except the newest. Readers that have one open are not disturbed. */

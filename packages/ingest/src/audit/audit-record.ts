@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { moveDurably, syncFileNow } from '@ledger-state/core/files'
+import { auditUnreadable } from '../errors.js'
 
 /** Keys that may have the wrong value of a finding. */
 export interface AuditCandidates {
@@ -98,13 +99,18 @@ const VERSIONS = new Set([
   ...['first', 'last', 'spacing'],
 ])
 
-/** Reads the record of an audit in its folder. Undefined if there is none, or it is damaged. */
+/**
+ * Reads the record of an audit in its folder. Undefined if there is none, or it is damaged.
+ * @throws `spill_failed` if the system does not read it: without it, the next audit would begin anew
+ */
 export function readAuditRecord(folder: string): AuditRecord | undefined {
+  const path = join(folder, RECORD_FILE)
   let text: string
   try {
-    text = readFileSync(join(folder, RECORD_FILE), 'utf8')
-  } catch {
-    return undefined
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw auditUnreadable(path, error)
   }
   const [body, sum] = text.split('\n')
   if (body === undefined || sum !== checksumOf(body)) return undefined

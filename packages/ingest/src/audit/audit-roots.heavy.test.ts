@@ -1,4 +1,13 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bytesToHexDigits, type VersionWrites, type Write } from '@ledger-state/core'
@@ -236,6 +245,27 @@ describe('auditRoots', () => {
       await expect(audit(good, { folder: place })).rejects.toMatchObject({ code: 'audit_damaged' })
       expect((await audit(good, { folder: place })).findings).toEqual([])
     }
+  })
+
+  it('keeps everything while the system does not read one of its files, and goes on afterwards', async () => {
+    const half = good.blockAt(BigInt(ledger.length) / 2n).lastVersion
+    const place = newFolder()
+    const kept = { folder: place, proofBytes: 2 ** 24, proofKeys: 5 }
+    const { leavesFile, proofs } = await audit(good, { ...kept, target: half })
+    const names = readdirSync(place)
+    for (const name of ['audit.json', leavesFile, proofs!.keysFile, proofs!.cuts.at(-1)!.name]) {
+      const path = join(place, name)
+      // The system opens a folder instead, and does not read it.
+      renameSync(path, join(folder, 'aside'))
+      mkdirSync(path)
+      await expect(audit(good, kept)).rejects.toMatchObject({ code: 'spill_failed' })
+      rmdirSync(path)
+      renameSync(join(folder, 'aside'), path)
+      expect(readdirSync(place)).toEqual(expect.arrayContaining(names))
+    }
+    const seen: bigint[] = []
+    await audit(good, { ...kept, onProgress: ({ version }) => seen.push(version) })
+    expect(seen[0]).toBe(half)
   })
 
   it('audits a pruned window from its oldest version, and keeps earlier findings', async () => {

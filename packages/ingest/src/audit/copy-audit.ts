@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { isPresent, makeFolderNow, syncFileNow, syncFolder } from '@ledger-state/core/files'
-import { auditNotCopied } from '../errors.js'
+import { auditNotCopied, auditUnreadable } from '../errors.js'
 import { type AuditRecord, readAuditRecord, writeAuditRecord } from './audit-record.js'
 
 /** An audit at one moment, whatever audits later write into its folder. */
@@ -21,6 +21,7 @@ const MOST_ATTEMPTS = 100
  * Opens the files of an audit. Call it before the store is copied: then the copy has all audited versions, and knows of
  * every truncation of them.
  * @returns undefined if there is no audit, or if its files are incomplete
+ * @throws `spill_failed` if the system does not read them
  */
 export async function holdAudit(folder: string): Promise<HeldAudit | undefined> {
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
@@ -53,7 +54,7 @@ async function openFiles(folder: string, { leavesFile, proofs }: AuditRecord): P
   } catch (error) {
     for (const { file } of files) await file.close()
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
+    throw auditUnreadable(folder, error)
   }
 }
 
