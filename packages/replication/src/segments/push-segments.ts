@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { isPresent, makeFolderNow } from '@ledger-state/core/files'
+import { isPresent, makeFolderNow, removeIfPossible } from '@ledger-state/core/files'
 import type { SharedTarget } from '@ledger-state/feed'
 import {
   keyRangeOf,
@@ -63,9 +63,9 @@ async function push(path: string, target: string | SharedTarget, options: PushOp
     await shelf.putManifest(encodeManifest(pushed.manifest))
     return pushed
   } finally {
-    rmSync(copy, { recursive: true, force: true })
+    // While the lock is held: afterwards another push may work in the folder. The next one removes what is left.
+    removeIfPossible(work.folder)
     work.close()
-    rmSync(work.folder, { recursive: true, force: true })
   }
 }
 
