@@ -123,6 +123,7 @@ export const verificationFailed = declareErrors('verification_failed', {
 })
 
 export const sourceFailed = declareErrors('source_failed', {
+  cannotRead: (path: string, cause: unknown) => [`${path} cannot be read now: ${messageOf(cause)}`, {}, cause],
   proverEnded: () => 'a thread that verifies or hashes has ended',
   unreachable: (url: string, why: string) =>
     `${new URL(url).host} cannot be reached: ${why}; is this machine connected to the network?`,
@@ -198,6 +199,15 @@ export const spillFailed = declareErrors('spill_failed', {
   cannotKeep: (path: string, cause: unknown) => [`cannot write ${path}: ${messageOf(cause)}`, {}, cause],
   cannotRead: (path: string, cause: unknown) => [`${path} cannot be read now: ${messageOf(cause)}`, {}, cause],
 })
+
+/** Faults of the system that say nothing about a path. */
+const PASSING_FAULTS: ReadonlySet<string | undefined> = new Set(['EAGAIN', 'EIO', 'EMFILE', 'ENFILE', 'ENOMEM'])
+
+/** A path that cannot be opened: `invalid_argument`, or `source_failed` if the same path may be opened later. */
+export function cannotOpen(path: string, cause: unknown): FeedError {
+  const isPassing = PASSING_FAULTS.has((cause as NodeJS.ErrnoException).code)
+  return isPassing ? sourceFailed.cannotRead(path, cause) : invalidArgument.cannotOpen(path, cause)
+}
 
 export const invalidBackup = declareErrors('invalid_backup', {
   wrongMember: (place: string, name: string, found: unknown, expected: string) =>

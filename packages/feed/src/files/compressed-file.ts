@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import * as zlib from 'node:zlib'
 import { isLedgerStateError } from '@ledger-state/core'
 import { ByteCollector } from '@ledger-state/core/requests'
-import { cannotReadToEnd, invalidArgument, invalidBackup } from '../errors.js'
+import { cannotOpen, cannotReadToEnd, invalidArgument, invalidBackup } from '../errors.js'
 import { viewAsBuffer } from '../view-as-buffer.js'
 import { type ByteSource, PIECE_BYTES, regularFile } from './regular-file.js'
 
@@ -46,7 +46,7 @@ export async function toContent(stored: ByteSource, path: string): Promise<Conte
     stream = decoder ?? stored
   } catch (cause) {
     stored.destroy()
-    throw isLedgerStateError(cause) ? cause : invalidArgument.cannotOpen(path, cause)
+    throw isLedgerStateError(cause) ? cause : cannotOpen(path, cause)
   }
   return {
     compression,

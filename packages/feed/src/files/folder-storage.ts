@@ -2,7 +2,7 @@ import { createReadStream, type Stats } from 'node:fs'
 import { opendir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { invalidArgument } from '../errors.js'
+import { cannotOpen } from '../errors.js'
 import type { BackupStorage, ByteRange, StoredObject } from './backup-storage.js'
 
 const PIECE_BYTES = 256 * 1024
@@ -58,6 +58,6 @@ async function statOf(path: string): Promise<Stats | undefined> {
     return await stat(path)
   } catch (cause) {
     if (ABSENT.has((cause as NodeJS.ErrnoException).code)) return undefined
-    throw invalidArgument.cannotOpen(path, cause)
+    throw cannotOpen(path, cause)
   }
 }

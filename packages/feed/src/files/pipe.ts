@@ -1,7 +1,7 @@
 import { constants, open } from 'node:fs'
 import { Socket } from 'node:net'
 import { promisify } from 'node:util'
-import { invalidArgument, sourceFailed } from '../errors.js'
+import { cannotOpen, sourceFailed } from '../errors.js'
 import type { ByteSource } from './regular-file.js'
 
 /** Names of descriptors that the process inherited. */
@@ -31,6 +31,6 @@ export async function openPipe(path: string, signal: AbortSignal | undefined): P
     signal?.addEventListener('abort', stop, { once: true })
     return pipe
   } catch (cause) {
-    throw invalidArgument.cannotOpen(path, cause)
+    throw cannotOpen(path, cause)
   }
 }

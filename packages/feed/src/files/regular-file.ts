@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { isLedgerStateError } from '@ledger-state/core'
-import { invalidArgument, invalidBackup } from '../errors.js'
+import { cannotOpen, invalidArgument, invalidBackup } from '../errors.js'
 
 /** A stream that counts the bytes that it has read. */
 export interface ByteSource extends Readable {
@@ -15,7 +15,8 @@ export const PIECE_BYTES = 256 * 1024
 /**
  * Opens a regular file. The call never waits for the other end of a pipe: a thread that does cannot be stopped, and the
  * process does not end as long as it waits.
- * @throws `invalid_argument` if it cannot be opened, or is a folder, pipe, socket or device
+ * @throws `invalid_argument` if it cannot be opened, or is a folder, pipe, socket or device; `source_failed` if the system
+ *   cannot open it now, such as when descriptors have run out
  */
 export async function regularFile(path: string): Promise<ByteSource> {
   const { file } = await openRegular(path)
@@ -44,6 +45,6 @@ async function openRegular(path: string) {
     await file.close()
     throw invalidArgument.notARegularFile(path)
   } catch (cause) {
-    throw isLedgerStateError(cause) ? cause : invalidArgument.cannotOpen(path, cause)
+    throw isLedgerStateError(cause) ? cause : cannotOpen(path, cause)
   }
 }

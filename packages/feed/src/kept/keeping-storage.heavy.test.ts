@@ -9,6 +9,8 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
+import fs from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -123,6 +125,32 @@ describe('a backup that is kept', () => {
     }
     const [name] = readdirSync(join(kept, 'metadata'))
     expect(readFileSync(join(kept, 'metadata', name!), 'utf8')).toContain('"first_version":0,"last_version":17,')
+  })
+
+  it('forgets nothing that it lists while the list cannot be read', async () => {
+    const manifest = `${readdirSync(join(folder, 'e1')).find((name) => name.startsWith('transaction_'))}/transaction.manifest`
+    const entry = { manifest, firstVersion: 0n, lastVersion: 17n }
+    const keep = (firstVersion: bigint, lastVersion: bigint) =>
+      new KeepingStorage(new FolderStorage(join(folder, 'e1')), kept).keepTransactions(entry, {
+        firstVersion,
+        lastVersion,
+      })
+    await keep(0n, 5n)
+    const path = join(kept, 'metadata', readdirSync(join(kept, 'metadata'))[0]!)
+    const { open } = fs
+    vi.spyOn(fs, 'open').mockImplementation(async (...args) => {
+      if (args[0] === path) throw Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' })
+      return await open(...args)
+    })
+    syncBuiltinESMExports()
+    try {
+      await expect(keep(6n, 11n)).rejects.toMatchObject({ code: 'spill_failed' })
+    } finally {
+      vi.restoreAllMocks()
+      syncBuiltinESMExports()
+    }
+    await keep(6n, 11n)
+    expect(readFileSync(path, 'utf8')).toContain('"first_version":0,"last_version":11,')
   })
 
   it('survives an interrupted transfer, and a damaged part of a killed run', async () => {

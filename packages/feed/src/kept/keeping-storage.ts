@@ -3,7 +3,7 @@ import { readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, posix } from 'node:path'
 import type { Readable } from 'node:stream'
 import { isLedgerStateError } from '@ledger-state/core'
-import { makeFolderNow, moveDurably } from '@ledger-state/core/files'
+import { isPresent, makeFolderNow, moveDurably } from '@ledger-state/core/files'
 import { spillFailed } from '../errors.js'
 import { MAX_METADATA_BYTES, readManifest, resolveBackupName } from '../files/backup-directory.js'
 import type { EpochEndingEntry, SnapshotEntry, TransactionBackupEntry, VersionRange } from '../files/backup-entries.js'
@@ -162,11 +162,14 @@ export class KeepingStorage implements BackupStorage {
     return true
   }
 
+  /** @throws `spill_failed` if the file cannot be read: replacing it would forget what it lists */
   async #readKept(name: string): Promise<string> {
+    const path = join(this.#folder, name)
+    if (!isPresent(path)) return ''
     try {
-      return (await readRegularFile(join(this.#folder, name), MAX_METADATA_BYTES)).toString('utf8')
-    } catch {
-      return ''
+      return (await readRegularFile(path, MAX_METADATA_BYTES)).toString('utf8')
+    } catch (cause) {
+      throw spillFailed.cannotRead(path, cause)
     }
   }
 

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { isLedgerStateError } from '@ledger-state/core'
 import { makeFolderNow, writeDurably } from '@ledger-state/core/files'
 import { readRegularFile } from '../files/regular-file.js'
 
@@ -15,12 +16,16 @@ export interface RememberedWindow {
   readonly base: string | null
 }
 
-/** Reads the window remembered in a folder; undefined if there is none, or it cannot be read. */
+/**
+ * Reads the window remembered in a folder; undefined if there is none, or it is damaged.
+ * @throws `source_failed` if the system cannot read it now: another window would be chosen
+ */
 export async function readRememberedWindow(folder: string): Promise<RememberedWindow | undefined> {
   try {
     const value: unknown = JSON.parse((await readRegularFile(join(folder, FILE), MOST_BYTES)).toString('utf8'))
     return isRememberedWindow(value) ? value : undefined
-  } catch {
+  } catch (error) {
+    if (isLedgerStateError(error, 'source_failed')) throw error
     return undefined
   }
 }

@@ -1,12 +1,14 @@
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import fs from 'node:fs/promises'
 import { createServer, request as httpRequest, type Server } from 'node:http'
+import { syncBuiltinESMExports } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openSource } from '@ledger-state/feed'
 import { SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createBackupListener } from './backup-listener.js'
 
 let folder: string
@@ -58,6 +60,24 @@ describe('a folder that is served as a bucket', () => {
     expect([keys(first).length, keys(second)]).toEqual([1_001, ['many/', 'many/1000']])
     expect(keys((await get('?prefix=..%2F')).text)).toEqual(['../'])
     expect((await get('?delimiter=')).status).toBe(501)
+  })
+
+  it('is not empty while the system does not list it: the client asks again', async () => {
+    const { readdir } = fs
+    let failures = 1
+    vi.spyOn(fs, 'readdir').mockImplementation((async (...args: Parameters<typeof readdir>) => {
+      if (failures-- > 0) throw Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' })
+      return await readdir(...args)
+    }) as unknown as typeof readdir)
+    syncBuiltinESMExports()
+    try {
+      expect((await get('')).status).toBe(500)
+      expect(keys((await get('')).text)).toEqual(['digits', 'empty', 'many/'])
+    } finally {
+      vi.restoreAllMocks()
+      syncBuiltinESMExports()
+    }
+    expect(await get('?prefix=none/')).toMatchObject({ status: 200 })
   })
 
   it('gives objects, and ranges of their first content', async () => {

@@ -90,7 +90,7 @@ class BackupServer {
   /** Names of the objects and folders directly in a folder, sorted. Those of folders end with a slash. */
   async #namesIn(folder: string): Promise<string[]> {
     if (folder !== '' && !isName(folder.slice(0, -1))) return []
-    const found = await readdir(join(this.#folder, folder), { withFileTypes: true }).catch(() => [])
+    const found = await readdir(join(this.#folder, folder), { withFileTypes: true }).catch(ifMissing([]))
     return found
       .filter((entry) => NAME.test(entry.name) && (entry.isFile() || entry.isDirectory()))
       .map((entry) => `${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`)
@@ -99,14 +99,14 @@ class BackupServer {
 
   async #entryOf(name: string): Promise<string> {
     if (name.endsWith('/')) return `<CommonPrefixes><Prefix>${escapeXml(name)}</Prefix></CommonPrefixes>`
-    const stats = await lstat(join(this.#folder, name)).catch(() => undefined)
+    const stats = await lstat(join(this.#folder, name)).catch(ifMissing(undefined))
     if (!stats) return ''
     const { size, mtime } = stats
     return `<Contents><Key>${escapeXml(name)}</Key><LastModified>${mtime.toISOString()}</LastModified><ETag>${escapeXml(etagOf(stats))}</ETag><Size>${size}</Size></Contents>`
   }
 
   async #send(name: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const stats = isName(name) ? await lstat(join(this.#folder, name)).catch(() => undefined) : undefined
+    const stats = isName(name) ? await lstat(join(this.#folder, name)).catch(ifMissing(undefined)) : undefined
     if (!stats?.isFile()) return sendFault(response, 404, 'NoSuchKey')
     const etag = etagOf(stats)
     const wanted = request.headers['if-match']
@@ -127,6 +127,14 @@ class BackupServer {
     })
     if (request.method === 'HEAD' || start === end) return void response.end()
     await pipeline(createReadStream(join(this.#folder, name), { start, end: end - 1 }), response)
+  }
+}
+
+/** Takes the place of a file or folder that is not there. Other errors of the system say nothing about what is there. */
+function ifMissing<Value>(value: Value): (error: NodeJS.ErrnoException) => Value {
+  return (error) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return value
+    throw error
   }
 }
 
