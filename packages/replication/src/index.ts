@@ -1,5 +1,5 @@
 export type { ReplicationErrorCode } from './errors.js'
-export { type BegunSnapshot, type FetchSnapshotOptions, fetchSnapshot } from './fetch/fetch-snapshot.js'
+export { type BegunSnapshot, type FetchSnapshotOptions, fetchSnapshot, removeFetched } from './fetch/fetch-snapshot.js'
 export { type JoinedRanges, type JoinRangesOptions, joinRanges } from './ranges/join-ranges.js'
 export { type FetchSegmentsOptions, fetchSegments } from './segments/fetch-segments.js'
 export { type PushedSegments, type PushOptions, pushSegments } from './segments/push-segments.js'

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { removeFetched } from '@ledger-state/replication'
 import { STORE_FILE } from '@ledger-state/state-engine'
 import type { SliceSettings } from '../config/slice-settings.js'
 import { stoppedBy } from '../errors.js'
@@ -25,7 +26,11 @@ export async function beginReplica(
 }
 
 async function beginWholeReplica(url: string, dataDir: string, stop: Stop): Promise<void> {
-  if (existsSync(join(dataDir, STORE_FILE))) return
+  if (existsSync(join(dataDir, STORE_FILE))) {
+    // A call that was killed may have left them.
+    removeFetched(dataDir)
+    return
+  }
   makeDataFolder(dataDir)
   writeNotice(`${dataDir} has no store: asking ${url} for a snapshot`)
   await fetchWithProgress(url, dataDir, { signal: stop.signal })

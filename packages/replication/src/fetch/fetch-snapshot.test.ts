@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -158,6 +158,43 @@ const DAMAGES: [string, RegExp, Damage][] = [
   ['a file of HTML', KINDS.file, answerWith(200, '<html>maintenance</html>')],
   ['a file that is too long', KINDS.file, (body, response) => response.end(Buffer.concat([body, Buffer.alloc(9)]))],
 ]
+
+const isFile = (path: string): boolean => /^\/snapshots\/[^/]+\/./.test(path)
+
+it('a snapshot of which only a part got its place is not fetched again', async () => {
+  const asked: string[] = []
+  proxy.damageOf = (_, path) => {
+    asked.push(path)
+    return undefined
+  }
+  // The data file comes last.
+  const inTheWay = join(replica(), STORE_FILE)
+  mkdirSync(inTheWay, { recursive: true })
+  await expect(fetchIt()).rejects.toMatchObject({ code: 'EISDIR' })
+  expect(readdirSync(replica()).filter((name) => name.startsWith('write-ahead'))).not.toEqual([])
+  rmdirSync(inTheWay)
+  asked.length = 0
+  expect(await fetchIt()).toBe(true)
+  expect(asked.filter(isFile)).toEqual([])
+  await expectWhole()
+})
+
+it('a snapshot that cannot be opened now is kept, and checked by the next call', async () => {
+  const asked: string[] = []
+  // The system opens a folder as the next file, and does not read it.
+  const inTheWay = join(replica(), 'snapshot.unfinished', 'write-ahead-2')
+  proxy.damageOf = (_, path) => {
+    asked.push(path)
+    if (isFile(path) && !existsSync(inTheWay)) mkdirSync(inTheWay)
+    return undefined
+  }
+  await expect(fetchIt()).rejects.toMatchObject({ code: 'store_failed' })
+  rmdirSync(inTheWay)
+  asked.length = 0
+  expect(await fetchIt()).toBe(true)
+  expect(asked.filter(isFile)).toEqual([])
+  await expectWhole()
+})
 
 it('a source that is too busy is asked again when its Retry-After says so', async () => {
   damage(KINDS.index, [(_, response) => response.writeHead(503, { 'retry-after': '7' }).end('too many transfers')])

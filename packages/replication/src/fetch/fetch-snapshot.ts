@@ -1,7 +1,7 @@
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Backoff, isLedgerStateError, pauseFor } from '@ledger-state/core'
-import { makeFolderNow, moveDurably } from '@ledger-state/core/files'
+import { isPresent, makeFolderNow, moveDurably, writeDurably } from '@ledger-state/core/files'
 import {
   answerText,
   failureOf,
@@ -71,6 +71,11 @@ export interface FetchSnapshotOptions {
  */
 export async function fetchSnapshot(url: string, path: string, options: FetchSnapshotOptions = {}): Promise<boolean> {
   return await new SnapshotFetch(url.replace(/\/+$/, ''), path, options).run()
+}
+
+/** Removes all that a fetch into a folder has left there, after it has put the store in place. */
+export function removeFetched(path: string): void {
+  rmSync(join(path, UNFINISHED), { recursive: true, force: true })
 }
 
 class SnapshotFetch {
@@ -155,16 +160,17 @@ class SnapshotFetch {
   async #beginSnapshot(): Promise<Snapshot> {
     const manifest = join(this.#folder, MANIFEST)
     if (existsSync(manifest)) {
-      const id = parseSnapshot(tryJson(readFileSync(manifest, 'utf8')))?.id
-      const kept = id === undefined ? undefined : await this.#askManifest(`/snapshots/${id}`)
-      if (kept && kept.id === id) return kept
+      const begun = parseSnapshot(tryJson(readFileSync(manifest, 'utf8')))
+      if (begun) await this.#takeBack(begun)
+      const kept = begun && (await this.#askManifest(`/snapshots/${begun.id}`))
+      if (kept && kept.id === begun.id) return kept
       this.#options.onNotice?.(`${this.#url} no longer has the snapshot that was begun; another one is fetched`)
     }
     rmSync(this.#folder, { recursive: true, force: true })
     makeFolderNow(this.#folder)
     const snapshot = await this.#askManifest('/snapshots', 'POST')
     if (!snapshot) throw sourceFailed.snapshotRefused(`${this.#url}/snapshots`, 404, 'no snapshots there')
-    writeFileSync(manifest, JSON.stringify(snapshot))
+    await writeDurably(manifest, JSON.stringify(snapshot))
     return snapshot
   }
 
@@ -214,8 +220,8 @@ class SnapshotFetch {
       const problems = await this.#problems()
       if (problems.length > 0) throw snapshotDamaged(this.#url, problems.slice(0, 3))
     } catch (error) {
-      // The files of an earlier call cannot be resumed.
-      rmSync(this.#folder, { recursive: true, force: true })
+      // Damaged files cannot be resumed. Others are kept: they may be of no use now only because descriptors have run out.
+      if (isLedgerStateError(error, 'store_corrupt')) rmSync(this.#folder, { recursive: true, force: true })
       throw error
     }
   }
@@ -233,7 +239,15 @@ class SnapshotFetch {
   async #putInPlace({ files }: Snapshot): Promise<void> {
     const names = files.map(({ name }) => name).toSorted((a, b) => Number(a === STORE_FILE) - Number(b === STORE_FILE))
     for (const name of names) await moveDurably(join(this.#folder, name), join(this.#path, name))
-    rmSync(this.#folder, { recursive: true, force: true })
+    removeFetched(this.#path)
+  }
+
+  /** Takes back files that a call which was cut short had already moved to their place. */
+  async #takeBack({ files }: Snapshot): Promise<void> {
+    for (const { name } of files) {
+      const moved = join(this.#path, name)
+      if (isPresent(moved)) await moveDurably(moved, join(this.#folder, name))
+    }
   }
 
   /** Asks for the manifest of a snapshot. Undefined if the source has no such snapshot. */
