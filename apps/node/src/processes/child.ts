@@ -53,7 +53,13 @@ export function tellSupervisor(message: ProcessMessage): void {
   if (process.connected) process.send?.(message, () => {})
 }
 
-/** Reports at once and then at intervals, until the returned function is called. */
+/** Reports in a row that a store may fail: a disk may fail once, and the end of a process ends its connections. */
+const MOST_FAILED_REPORTS = 2
+
+/**
+ * Reports at once and then at intervals, until the returned function is called. The process ends if the store must be opened
+ * again, or if it cannot be read for some reports in a row.
+ */
 export function startReports(
   registry: Registry,
   ledger: () => LedgerSummary | undefined,
@@ -63,7 +69,16 @@ export function startReports(
     const metrics = (await registry.getMetricsAsJSON()) as unknown as MetricSnapshot[]
     tellSupervisor({ type: 'report', ledger: ledger(), storeFault: storeFault(), metrics })
   }
-  const guarded = () => void report().catch(failProcess)
+  let failed = 0
+  const guarded = () =>
+    void report().then(
+      () => {
+        failed = 0
+      },
+      (error: unknown) => {
+        if (!isLedgerStateError(error, 'store_failed') || ++failed > MOST_FAILED_REPORTS) failProcess(error)
+      },
+    )
   guarded()
   const timer = setInterval(guarded, REPORT_INTERVAL_MS)
   return () => clearInterval(timer)
