@@ -34,10 +34,11 @@ export interface GoogleTokens {
  */
 export async function openGoogleTokens(path: string, access: BucketAccess = 'read'): Promise<GoogleTokens> {
   const form = toForm(path, await readCredentials(path), SCOPES[access])
+  /** `until` is of `performance.now`: the clock of the machine may be set. */
   let held: { readonly token: string; readonly until: number } | undefined
   return {
     async token() {
-      if (!held || held.until < Date.now()) held = await fetchToken(form.uri, form.fields())
+      if (!held || held.until < performance.now()) held = await fetchToken(form.uri, form.fields())
       return held.token
     },
   }
@@ -113,7 +114,7 @@ async function fetchToken(uri: string, fields: Record<string, string>) {
   const { access_token: token, expires_in: seconds, error } = answer
   if (typeof token !== 'string')
     throw sourceFailed.credentialsRefused(origin, `status ${response.status}${shownCode(error)}`)
-  return { token, until: Date.now() + Number(seconds ?? 0) * 1_000 - MARGIN_MS }
+  return { token, until: performance.now() + Number(seconds ?? 0) * 1_000 - MARGIN_MS }
 }
 
 function toAnswer(text: string): TokenAnswer {

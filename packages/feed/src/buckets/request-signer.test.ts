@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type EnvironmentVariables, parseBucketUri } from './bucket-location.js'
 import { BucketRequests } from './bucket-requests.js'
 import { signerOfEnvironment } from './request-signer.js'
@@ -150,6 +150,20 @@ describe("requests to Google's store", () => {
     const { iss, aud, scope } = JSON.parse(Buffer.from(claims, 'base64url').toString())
     expect([isSigned, iss, aud]).toEqual([true, 'me@example', `${origin}/token`])
     expect(scope).toBe('https://www.googleapis.com/auth/devstorage.read_only')
+    // The token is renewed after an hour, whatever the clock of the machine is set to meanwhile.
+    const began = [performance.now(), Date.now()] as const
+    for (const [hours, clock, token] of [
+      [0.5, -24, 1],
+      [0.5, 24, 1],
+      [1, -24, 2],
+    ] as const) {
+      vi.spyOn(performance, 'now').mockReturnValue(began[0] + hours * 3_600_000)
+      vi.spyOn(Date, 'now').mockReturnValue(began[1] + clock * 3_600_000)
+      const signing = sign(origin)
+      await expect(signing.finally(() => vi.restoreAllMocks())).resolves.toEqual({
+        authorization: `Bearer token ${token}`,
+      })
+    }
   })
 
   it.each([
