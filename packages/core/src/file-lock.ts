@@ -1,4 +1,5 @@
-import { closeSync, openSync, statSync } from 'node:fs'
+import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs'
+import type { DatabaseSync } from 'node:sqlite'
 
 // Node has no file lock, so a lock is SQLite's exclusive lock on an empty file. The kernel releases it however the process
 // ends, and it holds between containers that share the folder, whose process ids are unrelated.
@@ -20,11 +21,26 @@ export function lockFile(path: string, toError: (cause: unknown) => Error): (() 
   try {
     // A journal on disk would need room, and SQLite does not say that there is none.
     lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
+    expectOwn(lock, path)
   } catch (cause) {
     lock.close()
     throw /locked/.test(String(cause)) ? toError(cause) : cause
   }
   return () => lock.close()
+}
+
+/**
+ * Checks that nobody else can have the lock. SQLite reads a file that it cannot open for writing, for lack of permission or
+ * of descriptors, and then shares its lock with others that do the same. The write is never committed.
+ * @throws an error of the system if the file may not be written
+ */
+function expectOwn(lock: DatabaseSync, path: string): void {
+  try {
+    lock.exec('PRAGMA user_version = 1')
+  } catch (cause) {
+    accessSync(path, constants.W_OK)
+    throw new Error(`${path} could not be opened for writing`, { cause })
+  }
 }
 
 /** Creates the file, because SQLite does not say whether it may not or the disk is full. */
