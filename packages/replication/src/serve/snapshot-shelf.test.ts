@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import fs, { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { openStateEngine } from '@ledger-state/state-engine'
@@ -78,6 +79,34 @@ it('a snapshot keeps its age when the clock of the machine is set forward by a y
     vi.advanceTimersByTime(11 * 60_000)
     expect(shelf.find(id)).toBeUndefined()
   } finally {
+    await shelf.close()
+    await engine.close()
+    vi.useRealTimers()
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+it('a snapshot that cannot be removed is given to nobody, fails nothing, and is removed later', async () => {
+  vi.useFakeTimers({ toFake: ['performance', 'setInterval', 'clearInterval'] })
+  const folder = mkdtempSync(join(tmpdir(), 'shelf-'))
+  const engine = openStateEngine({ path: join(folder, 'store'), durability: 'none' })
+  const shelf = new SnapshotShelf(engine, join(folder, 'snapshots'))
+  try {
+    const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
+    await engine.commit([{ version: 0n, block, writes: [] }], { chainId: 1 })
+    const { id, files } = await shelf.take()
+    const file = shelf.fileOf(id, files[0]!.name)!
+    vi.spyOn(fs, 'rmSync').mockImplementationOnce(() => {
+      throw Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' })
+    })
+    syncBuiltinESMExports()
+    vi.advanceTimersByTime(10 * 60_000)
+    expect([shelf.find(id), existsSync(file)]).toEqual([undefined, true])
+    vi.advanceTimersByTime(2 * 60_000)
+    expect(existsSync(file)).toBe(false)
+  } finally {
+    vi.restoreAllMocks()
+    syncBuiltinESMExports()
     await shelf.close()
     await engine.close()
     vi.useRealTimers()

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeFolderNow } from '@ledger-state/core/files'
+import { makeFolderNow, removeIfPossible } from '@ledger-state/core/files'
 import { branchOf } from '@ledger-state/engine'
 import { storeClosed } from '@ledger-state/engine/authoring'
 import type { LmdbEngineReader } from '@ledger-state/state-engine'
@@ -30,6 +30,8 @@ export class SnapshotShelf {
   readonly #engine: LmdbEngineReader
   readonly #root: string
   readonly #shelved = new Map<string, Shelved>()
+  /** Folders that nobody is given any more, until they are removed. */
+  readonly #unwanted = new Set<string>()
   readonly #sweep = setInterval(() => this.#remove(isUnused), KEPT_MS / 10).unref()
   #taking: Promise<Shelved> | undefined
   #isClosed = false
@@ -42,7 +44,8 @@ export class SnapshotShelf {
     this.#engine = engine
     this.#root = root
     makeFolderNow(root)
-    for (const name of readdirSync(root)) if (name.startsWith(PREFIX)) removeFolder(join(root, name))
+    for (const name of readdirSync(root)) if (name.startsWith(PREFIX)) this.#unwanted.add(join(root, name))
+    this.#removeUnwanted()
   }
 
   /** Returns a fresh snapshot, which callers at the same time share. @throws `store_full` */
@@ -80,8 +83,7 @@ export class SnapshotShelf {
     this.#isClosed = true
     clearInterval(this.#sweep)
     await this.#taking?.catch(() => {})
-    for (const { folder } of this.#shelved.values()) removeFolder(folder)
-    this.#shelved.clear()
+    this.#remove(() => true)
   }
 
   #use(id: string): Shelved | undefined {
@@ -113,7 +115,8 @@ export class SnapshotShelf {
         files.push(await describeFile(join(folder, name)))
       }
     } catch (error) {
-      removeFolder(folder)
+      this.#unwanted.add(folder)
+      this.#removeUnwanted()
       throw error
     }
     const snapshot = { id, pieceBytes: PIECE_BYTES, files }
@@ -126,15 +129,20 @@ export class SnapshotShelf {
     for (const [id, shelved] of this.#shelved) {
       if (!isGone(shelved)) continue
       this.#shelved.delete(id)
-      removeFolder(shelved.folder)
+      this.#unwanted.add(shelved.folder)
+    }
+    this.#removeUnwanted()
+  }
+
+  /** Removes folders. A folder that cannot be removed now is removed the next time. */
+  #removeUnwanted(): void {
+    for (const folder of this.#unwanted) {
+      removeIfPossible(folder)
+      if (!existsSync(folder)) this.#unwanted.delete(folder)
     }
   }
 }
 
 function isUnused({ usedAt }: Shelved): boolean {
   return performance.now() - usedAt >= KEPT_MS
-}
-
-function removeFolder(path: string): void {
-  rmSync(path, { recursive: true, force: true })
 }
