@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { moveDurably, syncFileNow } from '@ledger-state/core/files'
+import { writeDurably } from '@ledger-state/core/files'
 import { auditUnreadable } from '../errors.js'
 
 /** Keys that may have the wrong value of a finding. */
@@ -122,10 +122,7 @@ export function readAuditRecord(folder: string): AuditRecord | undefined {
 /** Replaces the record of an audit. It is durable once the promise resolves. */
 export async function writeAuditRecord(folder: string, record: AuditRecord): Promise<void> {
   const body = JSON.stringify(record, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
-  const draft = join(folder, `${RECORD_FILE}.${process.pid}`)
-  writeFileSync(draft, `${body}\n${checksumOf(body)}\n`)
-  syncFileNow(draft)
-  await moveDurably(draft, join(folder, RECORD_FILE))
+  await writeDurably(join(folder, RECORD_FILE), `${body}\n${checksumOf(body)}\n`)
 }
 
 function checksumOf(body: string): string {
