@@ -183,6 +183,8 @@ export const operationDisabled = declareErrors('operation_disabled', {
   streamsDisabled: () =>
     'this service has no live stream: it reads a state on other machines, or was started without a source of changes',
   streamInBatch: () => 'a stream cannot be an element of a batch',
+  /** Error for an element of a batch that no batch does. */
+  pathInBatch: (path: string) => `${path} cannot be an element of a batch: request it separately`,
   eventsNotKept: () => 'events cannot be streamed: this service keeps states, and no events',
   viewsDisabled: () => 'this service does not run view functions: it was started without them',
 })

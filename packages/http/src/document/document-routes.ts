@@ -3,6 +3,9 @@ import { createOpenApiDocument, type HeaderNames } from './openapi.js'
 import { NEUTRAL_EXAMPLES, type RequestExamples } from './request-example.js'
 import { createSpecPage, SPEC_PAGE_POLICY } from './spec-page.js'
 
+/** Paths of the descriptions of the operations. */
+export const DOCUMENT_PATHS = { json: '/v1/spec.json', yaml: '/v1/spec.yaml', page: '/v1/spec' } as const
+
 /**
  * Creates the routes of the descriptions of the operations: the OpenAPI document, and a page for people. Each text is made
  * for its first request: most servers are never asked for it, and the three take 30 to 80 ms.
@@ -16,10 +19,10 @@ export function createDocumentRoutes(
   const documentText = (indent?: number) =>
     JSON.stringify(createOpenApiDocument(operations, headers, examples), undefined, indent)
   return [
-    textRoute('/v1/spec.json', 'application/json', () => documentText()),
+    textRoute(DOCUMENT_PATHS.json, 'application/json', () => documentText()),
     // Each JSON text is one of YAML 1.2.
-    textRoute('/v1/spec.yaml', 'application/yaml', () => documentText(2)),
-    textRoute('/v1/spec', 'text/html; charset=utf-8', () => createSpecPage(operations, examples), [
+    textRoute(DOCUMENT_PATHS.yaml, 'application/yaml', () => documentText(2)),
+    textRoute(DOCUMENT_PATHS.page, 'text/html; charset=utf-8', () => createSpecPage(operations, examples), [
       'content-security-policy',
       SPEC_PAGE_POLICY,
     ]),

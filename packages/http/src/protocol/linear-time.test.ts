@@ -19,10 +19,9 @@ import { parseJsonBytes, READ_LIMITS } from './json-body.js'
 import { queryParameter } from './query.js'
 
 const ledger = createLedger(createMemoryEngine())
-const router = createRouter(
-  [{ method: 'GET', path: '/v1/{a}/b/{c}', negotiates: false, handle: () => ({ contentType: '', body: '' }) }],
-  {},
-)
+const router = createRouter([
+  { method: 'GET', path: '/v1/{a}/b/{c}', negotiates: false, handle: () => ({ contentType: '', body: '' }) },
+])
 
 /** All parsers of a client's input. */
 const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {

@@ -1,3 +1,5 @@
+import { DOCUMENT_PATHS } from '../document/document-routes.js'
+import { operationDisabled } from '../errors.js'
 import { getAccount } from '../operations/account.js'
 import { getAccountActivities } from '../operations/account-activities.js'
 import { getAccountBalance } from '../operations/account-balance.js'
@@ -26,7 +28,7 @@ import { createGraphqlOperation } from '../operations/graphql.js'
 import { createHealthOperation } from '../operations/health.js'
 import { getLedgerInfo } from '../operations/ledger-info.js'
 import { getNodeInfo } from '../operations/node-info.js'
-import type { Operation } from '../operations/parts/operation.js'
+import type { Operation, Route } from '../operations/parts/operation.js'
 import { UNSERVED_ROUTES } from '../operations/parts/unserved.js'
 import { getRawStateValue } from '../operations/raw-state-value.js'
 import { getRawTableItem } from '../operations/raw-table-item.js'
@@ -106,12 +108,28 @@ export function createOperations(
     createGasPriceOperation(leastGasEstimate),
     createHealthOperation(headerWord),
   ]
-  const router = createRouter([...operations, ...UNSERVED_ROUTES], {})
-  return [
-    ...operations,
+  const batches: Operation[] = [
     createTableItemsBatch(archivalEndpoint),
     createBalancesBatch(archivalEndpoint),
     createResourcesBatch(archivalEndpoint),
     createBatch(archivalEndpoint, (method, target) => router.find(method, target)),
   ]
+  const refused = [
+    ...batches.map(({ method, path }) => refusedInBatch(method, path)),
+    ...Object.values(DOCUMENT_PATHS).map((path) => refusedInBatch('GET', path)),
+  ]
+  const router = createRouter([...operations, ...UNSERVED_ROUTES, ...refused])
+  return [...operations, ...batches]
+}
+
+/** Route that says why a path, which is served, cannot be an element of a batch. */
+function refusedInBatch(method: Route['method'], path: string): Route {
+  return {
+    method,
+    path,
+    negotiates: false,
+    handle() {
+      throw operationDisabled.pathInBatch(path)
+    },
+  }
 }

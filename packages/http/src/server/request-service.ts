@@ -60,7 +60,7 @@ export class RequestService {
       ...(forwarder ? createForwardRoutes(forwarder) : []),
       ...createDocumentRoutes(operations, chainHeaders, examples),
     ]
-    this.#router = createRouter(routes, { '/v1/': '/v1' })
+    this.#router = createRouter(routes)
     this.#otherRequests = otherRequests
   }
 

@@ -28,19 +28,21 @@ export interface Router {
   find(method: string, target: string): FoundRoute
 }
 
+/** Further paths, each with the path that has the same routes. */
+const ALIASES: Readonly<Record<string, string>> = { '/v1/': '/v1' }
+
 /**
- * Creates a router of routes by their paths. `aliases` maps further paths to a path with the same routes. HEAD has the
- * routes of GET.
+ * Creates a router of routes by their paths and the aliases of those. HEAD has the routes of GET.
  *
  * No library does this for us: find-my-way is as fast (0.7 to 1.7 times the time, by path), but answers an unknown
  * path, another method and a bad encoding with the same null, which are 404, 405 with `Allow`, and 400 here, and it
  * cuts a path at `#`.
  */
-export function createRouter(routes: readonly Route[], aliases: Readonly<Record<string, string>>): Router {
+export function createRouter(routes: readonly Route[]): Router {
   const root = createPlace('')
   for (const route of routes) {
     addRoute(route.path, route)
-    for (const [alias, path] of Object.entries(aliases)) if (path === route.path) addRoute(alias, route)
+    for (const [alias, path] of Object.entries(ALIASES)) if (path === route.path) addRoute(alias, route)
   }
 
   function addRoute(path: string, route: Route): void {

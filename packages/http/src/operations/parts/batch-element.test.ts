@@ -15,7 +15,7 @@ interface Result {
   readonly value?: unknown
   readonly cursor?: string
   readonly complete?: boolean
-  readonly error?: { readonly error_code: string }
+  readonly error?: { readonly error_code: string; readonly message: string }
 }
 
 interface KitRequest {
@@ -116,12 +116,30 @@ describe('POST /v1/batch', () => {
       [400, 'web_framework_error'],
       [400, 'invalid_input'],
       [405, 'web_framework_error'],
-      [404, 'web_framework_error'],
+      [403, 'api_disabled'],
       [404, 'web_framework_error'],
       [404, 'web_framework_error'],
       [400, 'web_framework_error'],
       [200, undefined],
     ])
+  })
+
+  it('knows every path that is served, and says of those that it does not do that they are none of its elements', async () => {
+    const { batch, get } = ask(await smallEngine())
+    const document = JSON.parse((await get('/v1/spec.json')).body) as { readonly paths: Record<string, object> }
+    const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => ({ path: `/v1${path}`, ...(method === 'post' && { body: {} }) })),
+    )
+    const descriptions = ['/v1/spec', '/v1/spec.json', '/v1/spec.yaml']
+    const { results } = await batch([...operations, ...descriptions.map((path) => ({ path }))])
+    const batches = ['/v1/tables/items:batch', '/v1/balances:batch', '/v1/resources:batch', '/v1/batch']
+    const refused = [...batches, ...descriptions].map((path) => ({
+      message: `${path} cannot be an element of a batch: request it separately`,
+      error_code: 'api_disabled',
+    }))
+    const unknown = { message: 'not found', error_code: 'web_framework_error' }
+    expect(results.flatMap(({ error }) => (error?.message === unknown.message ? [error] : []))).toEqual([])
+    expect(results.flatMap(({ error }) => (error?.message.includes('separately') ? [error] : []))).toEqual(refused)
   })
 
   it('ends if a pruner overtakes its state', async () => {
