@@ -224,9 +224,14 @@ export const noCheckpoint = declareErrors('no_checkpoint', {
   assumedBaseWithoutTree: (store: string) => `${store} began on an assumed empty base: a tree needs the whole state`,
 })
 
-export function nothingToServe(dataDir: string): ProgramError {
-  const ways = 'ingest something into it first, follow a node with --follow URL, or give --create to begin empty'
-  return new LedgerStateError('store_missing', `there is no ledger store in ${dataDir}: ${ways}`)
+/** Adds the ways to go on to the error of a command whose store does not exist. */
+export function withWaysOn(
+  error: unknown,
+  ways = 'name another store, or ingest something into this one first',
+): unknown {
+  // Another error has this code, too: that the file of an open store is gone.
+  if (!isLedgerStateError(error, 'store_missing') || error.fields.fate !== undefined) return error
+  return new LedgerStateError(error.code, `${error.message}: ${ways}`, error.fields, { cause: error })
 }
 
 /** Error for a node that was started with a source of another chain than its store. */

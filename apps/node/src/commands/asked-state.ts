@@ -10,11 +10,17 @@ const versionOption = option('version', 'VERSION', 'ledger version to read at (d
 const atOption = option(
   'at',
   'TIME',
-  'read the newest block at or before a time: RFC 3339 with Z or an offset, or microseconds since 1970',
+  'read at the newest block at or before a time: RFC 3339 with Z or an offset, a date, or microseconds since 1970',
   parseTimestamp,
 )
-export const stateOptions = [...storeOptions, versionOption, atOption]
+const MOMENT_OPTIONS = [versionOption, atOption]
+export const stateOptions = [...storeOptions, ...MOMENT_OPTIONS]
 export const accountArgument = { name: 'ADDRESS', description: 'the account, with or without 0x' }
+
+/** Names of the given options that name the state to read. */
+export function namesOfStateOptions(input: CommandInput): readonly string[] {
+  return MOMENT_OPTIONS.filter((one) => input.get<unknown>(one) !== undefined).map(({ name }) => name)
+}
 
 /**
  * Returns a function that finds the version which the options name; undefined for the latest.

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
 import { optionsOf } from '../config/command.js'
 import { helpText } from '../config/help-text.js'
@@ -68,6 +68,13 @@ describe('the command line', () => {
     },
   )
 
+  it('shows the arguments of each command, and the ones that may be left out', async () => {
+    const written: string[] = []
+    const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => written.push(String(text)) > 0)
+    await runCommandLine(['--help'], { goOn() {} }).finally(() => write.mockRestore())
+    expect(written.join('')).toContain('\n  view FUNCTION [ARG…] ')
+  })
+
   it('prints the version of the program', () => {
     expect(bed.run('--version')).toMatchObject({
       status: 0,
@@ -78,9 +85,25 @@ describe('the command line', () => {
   it.each([
     [['nonsense'], /unknown command "nonsense"/],
     [['nonsense', 'balance'], /unknown command "nonsense balance"; see/],
+    [['help', 'strat'], /unknown command "strat"; did you mean "start"\?; see ledger-state --help/],
+    [['strat', '--help'], /unknown command "strat"; did you mean "start"\?/],
+    [['get', 'nonsense'], /unknown command "get nonsense"; see ledger-state get --help/],
+    [
+      ['history', '--data-dir', 'x'],
+      /"history" is the first word of several commands; see ledger-state history --help/,
+    ],
     [['get', 'balnce', '0x1'], /unknown command "get balnce"; did you mean "get balance"\?/],
     [['strat', '--data-dir', 'x'], /unknown command "strat"; did you mean "start"\?/],
     [['info', '--data_dir', 'x'], /Unknown option '--data_dir'; did you mean --data-dir\?/],
+    [['get', 'balance', '--ledger_version', '5'], /'--ledger_version'; did you mean --version\?/],
+    [['view', '0x1::m::f', '--time', '5'], /'--time'; did you mean --at\?/],
+    [['view', '0x1::m::f', '--history', '--at', '5', '--data-dir', 'x'], /^--at does not go with --history: see --to$/],
+    [
+      ['view', 'coin', '--data-dir', 'x'],
+      /^FUNCTION: "coin" is not ADDRESS::MODULE::FUNCTION, such as 0x1::coin::balance/,
+    ],
+    [['serve', '--port', '80'], /'--port'; did you mean --listen\?/],
+    [['networks', '--port', '80'], /'--port'; see/],
     [['info', '--nonsense'], /Unknown option '--nonsense'; see/],
     [
       ['view', '0x1::m::f', '-5', '--data-dir', 'x'],
@@ -183,7 +206,10 @@ describe('the command line', () => {
   })
 
   const failing: readonly (readonly [readonly string[], RegExp])[] = [
-    [['info', '--data-dir', 'absent'], /no ledger store in absent/],
+    [
+      ['info', '--data-dir', 'absent'],
+      /no ledger store in absent: name another store, or ingest something into this one/,
+    ],
     [['get', 'balance', '0x1', '0xa', '--data-dir', 'absent'], /no ledger store/],
     [['history', 'balance', '0x1', '0xa', '--data-dir', 'absent'], /no ledger store/],
     [['prune', '--data-dir', 'absent', '--retain', '1'], /no ledger store/],

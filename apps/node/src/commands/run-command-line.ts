@@ -2,16 +2,16 @@ import { readFileSync } from 'node:fs'
 import { didYouMean, type LedgerStateError } from '@ledger-state/core'
 import type { Command, CommandInput } from '../config/command.js'
 import { parseCommandInput } from '../config/command-line.js'
-import { helpText } from '../config/help-text.js'
+import { helpText, usageOf } from '../config/help-text.js'
 import { settings } from '../config/settings.js'
-import { usageError } from '../errors.js'
+import { usageError, withWaysOn } from '../errors.js'
 import { writeJsonLines } from '../terminal/json-lines.js'
 import type { OutputWatch } from '../terminal/output-watch.js'
 import { definitions, outputWidth } from '../terminal/wrap.js'
 import { COMMAND_NAMES, findCommand, loadAllCommands } from './all-commands.js'
 
 const HELP_WORDS = ['--help', '-h', 'help']
-const VERSION_WORDS = ['--version', '-V']
+const VERSION_WORDS = ['--version', '-V', '-v', 'version']
 
 /**
  * Runs the command in the words after the program's name.
@@ -19,7 +19,7 @@ const VERSION_WORDS = ['--version', '-V']
  */
 export async function runCommandLine(words: readonly string[], output: Pick<OutputWatch, 'goOn'>): Promise<void> {
   const [first, ...others] = words
-  const asksForHelp = HELP_WORDS.includes(first!)
+  const asksForHelp = first !== undefined && isHelpWord(first)
   const found = await findCommand(asksForHelp ? others : words)
   if (found) {
     const input = asksForHelp ? 'help' : parseCommandInput(found.command, found.rest)
@@ -27,30 +27,42 @@ export async function runCommandLine(words: readonly string[], output: Pick<Outp
     else {
       if (found.command.goesOn) output.goOn()
       if (logsInJson(found.command, input)) writeJsonLines(process.stderr)
-      await found.command.run(input)
+      await found.command.run(input).catch((error: unknown) => {
+        throw withWaysOn(error, found.command.ifNoStore)
+      })
     }
   } else if (VERSION_WORDS.includes(first!)) {
     process.stdout.write(`ledger-state ${programVersion()}\n`)
-  } else if (first === undefined || words.some((word) => HELP_WORDS.includes(word)) || isFirstWordOfCommands(words)) {
+  } else if (isAboutCommands(asksForHelp ? others : words, asksForHelp || others.some(isHelpWord))) {
     process.stdout.write(overview(await loadAllCommands(), asksForHelp ? others[0] : first))
   } else {
-    throw unknownCommand(words)
+    throw unknownCommand(asksForHelp ? others : words)
   }
+}
+
+function isHelpWord(word: string): boolean {
+  return HELP_WORDS.includes(word)
 }
 
 function logsInJson({ options }: Command, input: CommandInput): boolean {
   return options.includes(settings.logFormat) && input.get(settings.logFormat) === 'json'
 }
 
-/** Whether the words are a single one, such as `get`, with which several commands begin. */
-function isFirstWordOfCommands([first, ...others]: readonly string[]): boolean {
-  return others.length === 0 && COMMAND_NAMES.some((name) => name.startsWith(`${first} `))
+/** Whether the words ask for all commands, or for those that begin with a word, such as `get`. */
+function isAboutCommands([first, ...others]: readonly string[], asksForHelp: boolean): boolean {
+  return first === undefined || (beginsCommands(first) && (asksForHelp || others.length === 0))
+}
+
+function beginsCommands(word: string): boolean {
+  return COMMAND_NAMES.some((name) => name.startsWith(`${word} `))
 }
 
 function unknownCommand([first, second]: readonly string[]): LedgerStateError {
   const both = second === undefined || second.startsWith('-') ? first! : `${first} ${second}`
+  const help = `see ledger-state ${beginsCommands(first!) ? `${first} ` : ''}--help`
+  if (beginsCommands(both)) return usageError(`"${both}" is the first word of several commands; ${help}`)
   const hint = [both, first!].map((name) => didYouMean(name, COMMAND_NAMES, JSON.stringify)).find((one) => one !== '')
-  return usageError(`unknown command ${JSON.stringify(both)}${hint ?? ''}; see ledger-state --help`)
+  return usageError(`unknown command ${JSON.stringify(both)}${hint ?? ''}; ${help}`)
 }
 
 function programVersion(): string {
@@ -61,9 +73,7 @@ function programVersion(): string {
 /** List of all commands, or of the commands that begin with a word. */
 function overview(commands: readonly Command[], word: string | undefined): string {
   const ofWord = commands.filter(({ name }) => name.startsWith(`${word} `))
-  const rows = (ofWord.length > 0 ? ofWord : commands).map(
-    ({ name, arguments: names, summary }) => [[name, ...names.map((one) => one.name)].join(' '), summary] as const,
-  )
+  const rows = (ofWord.length > 0 ? ofWord : commands).map((command) => [usageOf(command), command.summary] as const)
   return `A versioned ledger state: ingests a ledger's writes and serves the state at any kept version, over HTTP and here.
 
 Usage: ledger-state COMMAND [options]

@@ -25,6 +25,7 @@ and the log names the settings that have changed and take effect at the next res
     'ledger-state serve --data-dir data/replica --replica-of http://node-a:8090',
     'ledger-state serve --data-dir data/slice --replica-of http://node-a:8090 --only-account 0xcafe',
   ],
+  ifNoStore: 'ingest something into it first, follow a node with --follow URL, or give --create to begin empty',
   async run(input) {
     const place = storePlace(input, 'serve')
     const node = nodeSettings(input, place)

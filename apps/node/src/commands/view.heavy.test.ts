@@ -41,7 +41,7 @@ describe.skipIf(!hasSharedData)('view', () => {
       view('0x1::coin::nothing'),
       view('coin'),
       view('0x1::account::exists_at'),
-      view('0x1::chain_id::get', '--version', '0', '--time', '2025-01-01T00:00:00Z'),
+      view('0x1::chain_id::get', '--version', '0', '--at', '2025-01-01T00:00:00Z'),
       view('0x1::chain_id::get', '--version', '9'),
     ])
     expect(outcomes.map(({ status }) => status)).toEqual([1, 2, 1, 2, 1])
@@ -51,7 +51,7 @@ describe.skipIf(!hasSharedData)('view', () => {
       'expected 1 arguments [string<address>]',
     ]
     for (const [at, text] of texts.entries()) expect(outcomes[at]!.stderr).toContain(text)
-    expect(outcomes[3]!.stderr).toContain('--version and --time are both given')
+    expect(outcomes[3]!.stderr).toContain('--version and --at are both given')
   })
 })
 

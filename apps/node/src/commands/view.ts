@@ -1,13 +1,14 @@
 import { type JsonValue, parseJson } from '@ledger-state/bcs'
-import { bytesToHex, isLedgerStateError } from '@ledger-state/core'
+import { bytesToHex, clip, isLedgerStateError } from '@ledger-state/core'
 import { parseViewFunction } from '@ledger-state/http'
-import { callView, parseTimestamp, type StoredValue } from '@ledger-state/ledger'
+import { callView, type StoredValue } from '@ledger-state/ledger'
 import { parseTypeTag, type TypeTag } from '@ledger-state/type-tag'
 import type { Command } from '../config/command.js'
-import { type Option, option, parseAs, parseWhole, switchOption } from '../config/option.js'
+import { type Option, parseAs, switchOption } from '../config/option.js'
 import { usageError } from '../errors.js'
 import { openLedger } from '../stores/ledger-reader.js'
-import { storeOptions, storePlace } from '../stores/store-place.js'
+import { storePlace } from '../stores/store-place.js'
+import { askedVersion, namesOfStateOptions, stateOptions } from './asked-state.js'
 import { namesOfHistoryOptions, printViewHistory, VIEW_HISTORY_OPTIONS } from './view-history.js'
 
 const typeArgumentOption: Option<readonly TypeTag[]> = {
@@ -17,13 +18,6 @@ const typeArgumentOption: Option<readonly TypeTag[]> = {
   isList: true,
   parse: (text) => splitTypes(text).map(parseTypeTag),
 }
-const versionOption = option('version', 'VERSION', 'ledger version to run at (default the latest)', parseWhole)
-const timeOption = option(
-  'time',
-  'TIME',
-  'run at the newest block at or before a time: RFC 3339 with Z or an offset, or microseconds since 1970',
-  parseTimestamp,
-)
 const bcsOption = switchOption('bcs', 'print the BCS of each result in hex, one a line')
 const historyOption = switchOption('history', 'print each version at which the answer changed, one a line')
 
@@ -37,15 +31,7 @@ points in time; --from, --to, --order, --limit, --csv, --format and --ignore-clo
     { name: 'FUNCTION', description: 'the function, such as 0x1::coin::balance' },
     { name: 'ARG', description: 'its arguments, as clients write them in JSON', isRest: true },
   ],
-  options: [
-    typeArgumentOption,
-    bcsOption,
-    ...storeOptions,
-    versionOption,
-    timeOption,
-    historyOption,
-    ...VIEW_HISTORY_OPTIONS,
-  ],
+  options: [typeArgumentOption, bcsOption, ...stateOptions, historyOption, ...VIEW_HISTORY_OPTIONS],
   examples: [
     'ledger-state view 0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::market::quote 1000000 --version 1500 --data-dir data/demo',
     'ledger-state view 0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::market::quote 1000000 --history --csv --data-dir data/demo',
@@ -54,16 +40,14 @@ points in time; --from, --to, --order, --limit, --csv, --format and --ignore-clo
     'ledger-state view 0x1::coin::supply --type-arg 0x1::aptos_coin::AptosCoin --history --every 1d --csv --data-dir data/node',
   ],
   async run(input) {
-    const name = parseAs('FUNCTION', input.argument('FUNCTION'), parseViewFunction)
+    const name = parseAs('FUNCTION', input.argument('FUNCTION'), parseFunction)
     const json = input.rest().map(toArgument)
     const typeArguments = input.get(typeArgumentOption) ?? []
-    const version = input.get(versionOption)
-    const timestampUsec = input.get(timeOption)
-    if (version !== undefined && timestampUsec !== undefined)
-      throw usageError('--version and --time are both given, and each names the state to read')
+    const asked = askedVersion(input)
     const isHistory = input.get(historyOption)
-    if (isHistory && (version ?? timestampUsec) !== undefined)
-      throw usageError(`--${version === undefined ? 'time' : 'version'} does not go with --history: see --to`)
+    const [stateOption] = namesOfStateOptions(input)
+    if (isHistory && stateOption !== undefined)
+      throw usageError(`--${stateOption} does not go with --history: see --to`)
     if (isHistory && input.get(bcsOption))
       throw usageError('--bcs does not go with --history, which prints the answers as JSON, CSV or Parquet')
     const [misplaced] = isHistory ? [] : namesOfHistoryOptions(input)
@@ -76,15 +60,22 @@ points in time; --from, --to, --order, --limit, --csv, --format and --ignore-clo
         await printViewHistory(store, request, input)
         return
       }
-      const text = await store.read((ledger) => {
-        const state = ledger.at(timestampUsec === undefined ? version : ledger.versionAtTime(timestampUsec))
-        return print(callView(state, request))
-      })
+      const text = await store.read((ledger) => print(callView(ledger.at(asked(ledger)), request)))
       process.stdout.write(`${text}\n`)
     } finally {
       await store.close()
     }
   },
+}
+
+/** Parses the name of a function. The error of an interface names parts of a request that the command line does not have. */
+function parseFunction(text: string): ReturnType<typeof parseViewFunction> {
+  try {
+    return parseViewFunction(text)
+  } catch (error) {
+    if (!isLedgerStateError(error)) throw error
+    throw usageError(`${JSON.stringify(clip(text))} is not ADDRESS::MODULE::FUNCTION, such as 0x1::coin::balance`)
+  }
 }
 
 function printJson(results: readonly StoredValue[]): string {
@@ -95,7 +86,7 @@ function printBcs(results: readonly StoredValue[]): string {
   return results.map(({ bytes }) => bytesToHex(bytes)).join('\n')
 }
 
-/** An argument: words such as `7`, `true`, `[1,2]` and `"x"` are JSON, `0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab` and others are texts. */
+/** An argument: words such as `7`, `true`, `[1,2]` and `"x"` are JSON; `0x1` and others are texts. */
 function toArgument(word: string): JsonValue {
   try {
     return parseJson(word)

@@ -116,12 +116,29 @@ function parseWords(command: Command, words: readonly string[]) {
   }
 }
 
+/** Options by the names that they have over HTTP, or in other programs. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  data: 'data-dir',
+  database: 'store',
+  db: 'data-dir',
+  dir: 'data-dir',
+  host: 'listen',
+  ledgertimestamp: 'at',
+  ledgerversion: 'version',
+  port: 'listen',
+  salt: 'hash-salt',
+  time: 'at',
+  timestamp: 'at',
+}
+
 /** Ending of a message about an unknown option: the known option that was probably meant. */
 function nearestOption(options: readonly Option<unknown>[], message: string): string | undefined {
   const [, unknown] = /^Unknown option '--([^']+)'/.exec(message) ?? []
   if (unknown === undefined) return undefined
   const names = options.map(({ name }) => name)
-  return didYouMean(unknown, names, (nearest) => `--${nearest}`)
+  const other = OTHER_NAMES[unknown.replaceAll(/[-_]/g, '')]
+  const meant = other !== undefined && names.includes(other) ? other : unknown
+  return didYouMean(meant, names, (nearest) => `--${nearest}`)
 }
 
 /** Ending of a message about an argument, such as a negative number, that was read as an option. */

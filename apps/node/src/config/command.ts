@@ -21,6 +21,8 @@ export interface Command {
   readonly examples: readonly string[]
   /** Whether it continues when nobody reads its output, because its work is elsewhere, such as in a store. */
   readonly goesOn?: true
+  /** Ways to go on if there is no store, for a command that has more of them than others. */
+  readonly ifNoStore?: string
   run(input: CommandInput): Promise<void>
 }
 

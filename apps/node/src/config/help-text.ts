@@ -2,14 +2,18 @@ import { definitions, wrapped } from '../terminal/wrap.js'
 import { type Command, optionsOf } from './command.js'
 import { OPTION_GROUPS, type Option } from './option.js'
 
+/** The name of a command and its arguments. */
+export function usageOf({ name, arguments: given }: Command): string {
+  return [name, ...given.map((one) => (one.isRest ? `[${one.name}…]` : one.name))].join(' ')
+}
+
 /** The help of a command, in lines of at most `width` characters. */
 export function helpText(command: Command, width: number): string {
-  const { name, summary, details, examples } = command
-  const words = command.arguments.map(({ name, isRest }) => (isRest ? ` [${name}…]` : ` ${name}`))
+  const { summary, details, examples } = command
   const parts = [
     `${wrapped(summary, width)}\n`,
     ...paragraphs(details ?? '').map((paragraph) => `${wrapped(paragraph, width)}\n`),
-    `Usage: ledger-state ${name}${words.join('')} [options]\n`,
+    `Usage: ledger-state ${usageOf(command)} [options]\n`,
   ]
   const list = (title: string, rows: readonly (readonly [string, string])[]) => {
     if (rows.length > 0) parts.push(`${title}:\n${definitions(rows, width)}\n`)

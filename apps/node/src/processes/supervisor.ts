@@ -6,7 +6,7 @@ import type { LedgerSummary } from '@ledger-state/engine'
 import type { UpstreamChange } from '@ledger-state/http'
 import { Counter, Gauge, Registry } from 'prom-client'
 import type { ForwardSettings } from '../config/forward-settings.js'
-import { nothingToServe, sourceOfOtherChain } from '../errors.js'
+import { sourceOfOtherChain } from '../errors.js'
 import { openOperatorsPage } from '../explorer/static-files.js'
 import { createLogger, type ProcessLogger } from '../observability/logger.js'
 import { type MetricSnapshot, mergedMetricsText } from '../observability/merge-metrics.js'
@@ -15,7 +15,6 @@ import { registerProcessMetrics } from '../observability/process-metrics.js'
 import { openReader } from '../stores/open-reader.js'
 import { openWriter } from '../stores/open-writer.js'
 import { isProcessNumberTaken } from '../stores/process-number.js'
-import { nameOfPlace } from '../stores/store-place.js'
 import { formatDuration } from '../terminal/amounts.js'
 import { openAcceptor } from './acceptor.js'
 import { openAdminServer } from './admin-server.js'
@@ -468,8 +467,7 @@ async function prepareStore({ place, create }: NodeSettings): Promise<void> {
   } catch (error) {
     // There is a store. Readers get other numbers, again and again if need be.
     if (isProcessNumberTaken(error)) return
-    if (!isLedgerStateError(error, 'store_missing')) throw error
-    if (!create) throw nothingToServe(nameOfPlace(place))
+    if (!create || !isLedgerStateError(error, 'store_missing')) throw error
     const writer = await openWriter(place)
     await writer.close()
   }
