@@ -4,6 +4,10 @@ import { isLedgerStateError } from '../error.js'
 const UNTRUSTED = /SELF_SIGNED_CERT|^UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT)/
 /** Error codes of Node.js for all faults of certificates. */
 const CERTIFICATE_FAULT = /CERT|^(UNABLE_TO_VERIFY_LEAF_SIGNATURE|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)$/
+/** Error codes of OpenSSL for an answer that is not TLS. */
+const NOT_TLS = /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/
+/** Message of `fetch` for a port that it asks for nothing, because another protocol has it. */
+const BLOCKED_PORT = 'bad port'
 /** Error codes of Node.js for a name without an address and for a missing network. */
 const UNREACHABLE: readonly string[] = ['ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'ENETDOWN', 'EHOSTUNREACH']
 /** Message of undici if a proxy refuses to open a tunnel. */
@@ -28,9 +32,14 @@ export function fetchFailure(error: unknown): string {
     .map((one) => TUNNEL_REFUSED.exec(one.message)?.[1])
     .find((status) => status)
   if (tunnel !== undefined) return `a proxy, not the server, answered with status ${tunnel}${namedProxy()}`
-  const why = cause instanceof Error ? `${message}: ${cause.message}` : message
-  const advice = UNTRUSTED.test(codeOfCause(error)) ? '; NODE_EXTRA_CA_CERTS names a file of authorities to trust' : ''
-  return `${why}${advice}${cause instanceof Error ? namedProxy() : ''}`
+  if (!(cause instanceof Error)) return message
+  return `${message}: ${causeText(cause, codeOfCause(error))}${namedProxy()}`
+}
+
+function causeText({ message }: Error, code: string): string {
+  if (NOT_TLS.test(code)) return 'the server does not speak TLS: a URL with http: instead of https: may reach it'
+  if (message === BLOCKED_PORT) return 'no HTTP client asks a server on this port, which belongs to another protocol'
+  return UNTRUSTED.test(code) ? `${message}; NODE_EXTRA_CA_CERTS names a file of authorities to trust` : message
 }
 
 /** Most causes of causes that are looked at. */
@@ -43,9 +52,13 @@ function causesOf(error: unknown): Error[] {
   return causes
 }
 
-/** Whether `fetch` failed because of the server's certificate, which asking again does not mend. */
-export function isCertificateFault(error: unknown): boolean {
-  return CERTIFICATE_FAULT.test(codeOfCause(error))
+/** Whether `fetch` failed for a reason that asking again does not mend: the URL itself, or the server's certificate. */
+export function isLastingFault(error: unknown): boolean {
+  const code = codeOfCause(error)
+  const [cause] = causesOf(error)
+  return (
+    cause?.message === BLOCKED_PORT || code === 'ERR_INVALID_URL' || NOT_TLS.test(code) || CERTIFICATE_FAULT.test(code)
+  )
 }
 
 /** Reason why an answer with a status of failure cannot be used, and who gave it. */

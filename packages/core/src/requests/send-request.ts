@@ -1,7 +1,7 @@
 import { isLedgerStateError } from '../error.js'
 import { parseRetryAfter } from '../retry-after.js'
 import { ByteCollector } from './byte-collector.js'
-import { fetchFailure, isCertificateFault, isUnreachable, statusFailure } from './failure-texts.js'
+import { fetchFailure, isLastingFault, isUnreachable, statusFailure } from './failure-texts.js'
 import { isRedirect, type RedirectRule, refusedRedirect, sameServerTarget } from './redirects.js'
 
 const MOST_REDIRECTS = 5
@@ -49,7 +49,7 @@ export interface RequestFailure {
   readonly retryAfterMs: number
   /** Status of the answer, if there was one. */
   readonly status?: number | undefined
-  /** Whether asking again does not help: a certificate or a redirect was refused. */
+  /** Whether asking again does not help: the URL, the certificate or a redirect was refused. */
   readonly isFinal?: boolean | undefined
   /** Whether the machine of the server was not found. Asking again helps only if it was reached before. */
   readonly isUnreachable?: boolean | undefined
@@ -71,7 +71,7 @@ export interface HttpAnswer {
  * Makes one request, and follows redirects by the one rule (`redirects.ts`). All programs on Node.js ask through it, so
  * the same failure has the same text everywhere, and no request waits forever.
  * @returns a failure if the server is not reached, sends nothing for some time, is too busy or fails (408, 429, 5xx), if
- *   its certificate is not trusted, or if it leads to another server
+ *   its certificate is not trusted or it does not speak TLS, if its port is blocked, or if it leads to another server
  * @throws a `LedgerStateError` of `sign`
  */
 export async function sendRequest(url: string, init: HttpRequest): Promise<HttpAnswer | RequestFailure> {
@@ -120,7 +120,7 @@ async function sendOnce(url: string, method: string, init: HttpRequest): Promise
     return { why: statusFailure(answer, text), status, retryAfterMs: retryAfterOf(headers) }
   } catch (error) {
     if (isLedgerStateError(error)) throw error
-    return { ...failureOf(error), isFinal: isCertificateFault(error), isUnreachable: isUnreachable(error) }
+    return { ...failureOf(error), isFinal: isLastingFault(error), isUnreachable: isUnreachable(error) }
   }
 }
 

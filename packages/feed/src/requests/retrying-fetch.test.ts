@@ -60,6 +60,24 @@ describe('fetchRetrying', () => {
     expect(patient.notices).toEqual([])
   })
 
+  it('does not ask again for a port that is blocked, or for TLS of a server without it', async () => {
+    const plain = await serve((_, response) => response.end())
+    for (const [url, why] of [
+      ['http://127.0.0.1:9/', 'no HTTP client asks a server on this port, which belongs to another protocol'],
+      [
+        plain.replace('http:', 'https:'),
+        'the server does not speak TLS: a URL with http: instead of https: may reach it',
+      ],
+    ] as const) {
+      const patient = options(8)
+      await expect(fetchRetrying(() => url, patient, read)).rejects.toMatchObject({
+        code: 'source_failed',
+        message: `GET ${url} was not made: fetch failed: ${why}`,
+      })
+      expect(patient.notices).toEqual([])
+    }
+  })
+
   it('leaves other statuses to the caller', async () => {
     const url = await serve((request, response) => {
       response.statusCode = 418

@@ -51,7 +51,7 @@ export type AnswerReading<T> = { readonly value: T } | { readonly unusable: Ledg
  * Makes a GET request, and repeats it after a pause if the server is not reached, breaks off, is too busy or fails
  * (429, 5xx), or if `read` cannot use the answer. Pauses double, and `Retry-After` is respected.
  * @param urlNow asked for before each request
- * @throws `source_failed` when the attempts are used up, and at once for a certificate or a redirect that is refused,
+ * @throws `source_failed` when the attempts are used up, and at once for a URL, a certificate or a redirect that is refused,
  *   unless they are infinite; errors of `read`, and the last `unusable`
  */
 export async function fetchRetrying<T>(
@@ -69,7 +69,7 @@ export async function fetchRetrying<T>(
     if ('value' in failure) return failure.value
     if (signal?.aborted) return undefined
     if (failure.unusable && (++unusable >= unusableAnswers || attempt >= attempts)) throw failure.unusable
-    // A certificate or a redirect that is refused, or an answer that is always too long, ends the attempts, unless the
+    // A URL, a certificate or a redirect that is refused, or an answer that is always too long, ends the attempts, unless the
     // caller waits without end: only then may it be mended meanwhile.
     if (failure.isFinal && attempts !== Number.POSITIVE_INFINITY)
       throw failure.unusable ?? requestRefused(url, failure.why, failure.status)
