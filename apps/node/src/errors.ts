@@ -168,17 +168,27 @@ export function outsideOfStore(
   return new LedgerStateError(error.code, message, error.fields, { cause: error })
 }
 
-/** Adds advice to an error of an ingest: the switch that its field `option` names, or a command. */
-export function withAdvice(error: unknown): unknown {
-  if (isLedgerStateError(error, 'unsigned_contradicted')) {
-    const message = `${error.message}; remove the unsigned versions with ledger-state trust reject-unsigned`
-    return new LedgerStateError(error.code, message, error.fields, { cause: error })
-  }
-  if (!isLedgerStateError(error, 'base_missing', 'invalid_argument', 'untrusted')) return error
-  if (error.fields.option === undefined) return error
-  const name = error.fields.option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-  return new LedgerStateError(error.code, `${error.message} with --${name}`, error.fields, { cause: error })
+/** Parts of a command that advice about its errors needs. */
+interface AdvisedCommand {
+  readonly options: readonly { readonly name: string }[]
+  readonly ifNoStore?: string
 }
+
+/** Adds advice to an error of a command: its option that the field `option` names, another command, or ways to go on. */
+export function withAdvice(error: unknown, { options, ifNoStore = WAYS_TO_A_STORE }: AdvisedCommand): unknown {
+  if (!isLedgerStateError(error)) return error
+  const advised = (advice: string) =>
+    new LedgerStateError(error.code, `${error.message}${advice}`, error.fields, { cause: error })
+  if (isLedgerStateError(error, 'unsigned_contradicted'))
+    return advised('; remove the unsigned versions with ledger-state trust reject-unsigned')
+  // Another error has this code, too: that the file of an open store is gone.
+  if (isLedgerStateError(error, 'store_missing')) return error.fields.fate ? error : advised(`: ${ifNoStore}`)
+  if (!isLedgerStateError(error, 'base_missing', 'invalid_argument', 'untrusted')) return error
+  const name = error.fields.option?.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+  return options.some((option) => option.name === name) ? advised(` with --${name}`) : error
+}
+
+const WAYS_TO_A_STORE = 'name another store, or ingest something into this one first'
 
 /** Line for operators about a store with a ledger that differs from the ledger that validators signed. */
 export function contradictedStore({ version, epoch }: { readonly version: bigint; readonly epoch: bigint }): string {
@@ -223,16 +233,6 @@ export const noCheckpoint = declareErrors('no_checkpoint', {
   sliceWithoutTree: (store: string) => `${store} keeps only part of the ledger: a tree needs the whole state`,
   assumedBaseWithoutTree: (store: string) => `${store} began on an assumed empty base: a tree needs the whole state`,
 })
-
-/** Adds the ways to go on to the error of a command whose store does not exist. */
-export function withWaysOn(
-  error: unknown,
-  ways = 'name another store, or ingest something into this one first',
-): unknown {
-  // Another error has this code, too: that the file of an open store is gone.
-  if (!isLedgerStateError(error, 'store_missing') || error.fields.fate !== undefined) return error
-  return new LedgerStateError(error.code, `${error.message}: ${ways}`, error.fields, { cause: error })
-}
 
 /** Error for a node that was started with a source of another chain than its store. */
 export function sourceOfOtherChain(message: string): ProgramError {
@@ -328,7 +328,7 @@ export const exportFailed = declareErrors('export_failed', {
 })
 
 export function copyNotEmpty(name: string): ProgramError {
-  return new LedgerStateError('store_not_empty', `${name} already holds a store`)
+  return new LedgerStateError('store_not_empty', `${name} already holds a store: name another place for the copy`)
 }
 
 /** Error for a command that a signal cut short. The exit status is the status of a process ended by the signal. */

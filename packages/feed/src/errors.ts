@@ -354,7 +354,7 @@ export function signedLedgerDiffers(path: string, epoch: bigint, version: bigint
 }
 
 export function noTrustedEnding(root: string, waypoints: readonly string[]): FeedError {
-  const message = `the backup in ${root} cannot be verified: it has no epoch change at a trusted waypoint that is early enough (${waypoints.join(', ')}); copy its epoch_ending_* folders too, trust an earlier waypoint, or ingest it without signatures`
+  const message = `the backup in ${root} cannot be verified: it has no epoch change at a trusted waypoint that is early enough (${waypoints.join(', ')}); copy its epoch_ending_* folders too, trust an earlier waypoint, or ingest it without verifying signatures`
   return new LedgerStateError('untrusted', message, { option: 'unsigned' })
 }
 
@@ -363,10 +363,11 @@ export function noTrustedEnding(root: string, waypoints: readonly string[]): Fee
  * @param known the newest epoch with known validators
  */
 export function epochsMissing(root: string, known: bigint | undefined, wanted: bigint): FeedError {
+  const instead = 'copy their epoch_ending_* folders too, or ingest the backup without verifying signatures'
   const message =
     known === undefined
-      ? `the epoch changes of the backup in ${root} do not reach a trusted waypoint`
-      : `the backup in ${root} is missing the changes of epochs ${known} to ${wanted - 1n}, which name the validators of epoch ${wanted}; copy their epoch_ending_* folders too, or ingest the backup without signatures`
+      ? `the epoch changes of the backup in ${root} do not reach a trusted waypoint; ${instead}`
+      : `the backup in ${root} is missing the changes of epochs ${known} to ${wanted - 1n}, which name the validators of epoch ${wanted}; ${instead}`
   return new LedgerStateError('untrusted', message, { epoch: wanted, option: 'unsigned' })
 }
 

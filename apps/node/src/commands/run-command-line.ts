@@ -4,7 +4,7 @@ import type { Command, CommandInput } from '../config/command.js'
 import { parseCommandInput } from '../config/command-line.js'
 import { helpText, usageOf } from '../config/help-text.js'
 import { settings } from '../config/settings.js'
-import { usageError, withWaysOn } from '../errors.js'
+import { usageError, withAdvice } from '../errors.js'
 import { writeJsonLines } from '../terminal/json-lines.js'
 import type { OutputWatch } from '../terminal/output-watch.js'
 import { definitions, outputWidth } from '../terminal/wrap.js'
@@ -28,7 +28,7 @@ export async function runCommandLine(words: readonly string[], output: Pick<Outp
       if (found.command.goesOn) output.goOn()
       if (logsInJson(found.command, input)) writeJsonLines(process.stderr)
       await found.command.run(input).catch((error: unknown) => {
-        throw withWaysOn(error, found.command.ifNoStore)
+        throw withAdvice(error, found.command)
       })
     }
   } else if (VERSION_WORDS.includes(first!)) {

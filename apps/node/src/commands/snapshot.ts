@@ -1,5 +1,6 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isLedgerStateError } from '@ledger-state/core'
 import { followLinks, moveDurably } from '@ledger-state/core/files'
 import { holdAudit } from '@ledger-state/ingest'
 import { openAssembly, openStateEngineReader, UNFINISHED_STORE_FILE } from '@ledger-state/state-engine'
@@ -37,8 +38,7 @@ export const snapshotCommand: Command = {
   async run(input) {
     const [from, to] = [storePlace(input, 'snapshot'), wordToPlace(input.argument('DIR'))]
     const compact = input.get(compactOption)
-    if (from.kind === 'folder' && to.kind === 'folder')
-      await copyFiles(from.dataDir, await folderAt(to.dataDir), compact)
+    if (from.kind === 'folder' && to.kind === 'folder') await copyFiles(from.dataDir, to.dataDir, compact)
     else if (compact) throw usageError('snapshot: --compact is for a copy of a folder into a folder')
     else if (to.kind === 'folder') await copyIntoFolder(from, await folderAt(to.dataDir))
     else await copyRecords(from, to)
@@ -51,13 +51,17 @@ export const snapshotCommand: Command = {
 }
 
 async function copyFiles(from: string, to: string, compact: boolean): Promise<void> {
+  const folder = await folderAt(to)
   const engine = openStateEngineReader({ path: from, verifyReads: true })
   const { fileBytes, freeBytes } = engine.stats
   const audit = await holdAudit(auditFolder(from))
-  const stopShowing = showGrowth(join(to, UNFINISHED_STORE_FILE), compact ? fileBytes - freeBytes : fileBytes)
+  const stopShowing = showGrowth(join(folder, UNFINISHED_STORE_FILE), compact ? fileBytes - freeBytes : fileBytes)
   try {
-    await engine.snapshot(to, { compact })
-    await audit?.copyTo(auditFolder(to))
+    await engine.snapshot(folder, { compact })
+    await audit?.copyTo(auditFolder(folder))
+  } catch (error) {
+    // The engine knows only the folder at the end of all links.
+    throw isLedgerStateError(error, 'store_not_empty') ? copyNotEmpty(to) : error
   } finally {
     stopShowing()
     await audit?.close()
@@ -65,7 +69,7 @@ async function copyFiles(from: string, to: string, compact: boolean): Promise<vo
   }
 }
 
-/** The folder that a path names, through all links: errors name a path that is no link as it was given. It may not be there yet. */
+/** The folder that a path names, through all links; a path that is no link as it was given. It may not be there yet. */
 async function folderAt(path: string): Promise<string> {
   const target = await findWriteTarget(path)
   if (target.kind === 'folder' || (target.kind === 'file' && target.mode === undefined)) return followLinks(path)

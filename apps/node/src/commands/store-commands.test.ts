@@ -133,7 +133,10 @@ describe('check and snapshot', () => {
       expect(bed.run('check', '--data-dir', 'copy').status).toBe(0)
     }
     const again = bed.run('snapshot', 'copy', '--data-dir', 'store')
-    expect([again.status, again.stderr]).toEqual([1, 'ledger-state: copy already holds a store\n'])
+    expect([again.status, again.stderr]).toEqual([
+      1,
+      'ledger-state: copy already holds a store: name another place for the copy\n',
+    ])
     await engine.close()
     await bed.fill('copy', 110)
   })

@@ -119,6 +119,22 @@ describe('an ingest with --network', () => {
   })
 })
 
+it('each command that reads a backup without epoch changes names the switch that does without them', () => {
+  const chain = new SyntheticChain({ signers: true })
+  writeBackup(chain, bed.at('backup'))
+  const waypoint = ['--waypoint', `0:${waypointHash(chain.endings()[0]!)}`]
+  const commands = [
+    ['ingest', 'backup', '--data-dir', 'store', ...waypoint],
+    ['ingest', 'backup', '--dry-run', ...waypoint],
+    ['start', '--from', 'backup', '--data-dir', 'store', ...waypoint],
+  ]
+  for (const words of commands) {
+    const stderr = expect.stringMatching(/or ingest it without verifying signatures with --unsigned\n$/)
+    expect(bed.run(...words)).toMatchObject({ status: 1, stderr })
+  }
+  expect(bed.run('ingest', 'backup', '--dry-run', '--unsigned')).toMatchObject({ status: 0 })
+})
+
 describe('an ingest of only epoch changes', () => {
   it('signs no version of a store that holds none', async () => {
     await writeContradictedStore(bed.folder)

@@ -5,7 +5,7 @@ import { followSource, type IngestOptions, ingestSource } from '@ledger-state/in
 import { readSliceStatus } from '@ledger-state/slices'
 import { type Compress, memoryBytes, type StateEngine } from '@ledger-state/state-engine'
 import { type SliceSettings, sliceSpecOf } from '../config/slice-settings.js'
-import { noLedgerErrors, stoppedBy, withAdvice } from '../errors.js'
+import { noLedgerErrors, stoppedBy } from '../errors.js'
 import { auditStateRoot } from '../stores/audit-state-root.js'
 import { auditedStore } from '../stores/audited-store.js'
 import { keepTree, type TreeSettings, treeFolderOf } from '../stores/keep-tree.js'
@@ -75,7 +75,7 @@ export async function ingestInto(place: StorePlace, source: LedgerSource, option
       await engine.close()
     }
   } catch (error) {
-    throw withAdvice(asStopped(error, stop))
+    throw asStopped(error, stop)
   } finally {
     await source.close()
   }
