@@ -48,14 +48,24 @@ export type FeedErrorCode =
 
 type FeedError = LedgerStateError<FeedErrorCode>
 
+/** Ending of a message about a path that is not there: the URL that was probably meant. */
+function meantUrl(path: string): string {
+  if (/^[a-z][a-z0-9+.-]*:\//i.test(path))
+    return '; a URL begins with https://, http://, s3://, gs://, backup+http:// or backup+https://'
+  const [, name, port] = /^([a-z0-9-]+(?:\.[a-z0-9-]+)*)(:\d+)?\/v1\/?$/i.exec(path) ?? []
+  if (name === undefined) return ''
+  return `; did you mean http${port === undefined ? 's' : ''}://${path}?`
+}
+
 export const invalidArgument = declareErrors('invalid_argument', {
   cannotOpen: (path: string, cause: unknown) => [`${path} cannot be read: ${messageOf(cause)}`, {}, cause],
   /** @param networks names that the location may be meant for */
   unreadableSource: (path: string, networks: readonly string[], cause: unknown) => [
-    `the source ${path} cannot be read: ${messageOf(cause)}${didYouMean(path, networks)}`,
+    `the source ${path} cannot be read: ${messageOf(cause)}${didYouMean(path, networks)}${meantUrl(path)}`,
     {},
     cause,
   ],
+  emptyFile: (path: string) => `${path} is empty: expected a genesis blob or a ledger feed`,
   notARegularFile: (path: string) => `${path} is a folder, pipe, socket or device, not a file`,
   unreadablePipe: (path: string) => `${path} is a socket or device; a feed can only be read from a file or a pipe`,
   unknownFolder: (path: string, manifests: readonly string[]) =>
@@ -133,10 +143,12 @@ export const sourceFailed = declareErrors('source_failed', {
    * An address that did not answer as a node.
    * @param isPage whether it answered a page in HTML
    */
-  notANode: (url: string, status: number, isPage: boolean, found: string) =>
-    isPage
-      ? `${url} is not the API of a node or a bucket: it answered status ${status} and an HTML page, as a proxy with a login page does`
-      : `${url} is not the API of a node: expected {"chain_id","ledger_version",…}, found status ${status}, ${found}`,
+  notANode: (url: string, status: number, isPage: boolean, found: string) => {
+    const advice = url.endsWith('/v1') ? '' : '; the URL of a node ends in /v1'
+    return isPage
+      ? `${url} is not the API of a node or a bucket: it answered status ${status} and an HTML page, as a proxy with a login page does${advice}`
+      : `${url} is not the API of a node: expected {"chain_id","ledger_version",…}, found status ${status}, ${found}${advice}`
+  },
   keepsNoTransactions: (url: string) =>
     `${url} is a Ledger State node that keeps no transactions: follow its feed instead, with --replica-of and the address of its --serve-feed`,
   notBcs: (url: string, type: string, expected: string) =>

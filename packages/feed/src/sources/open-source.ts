@@ -70,7 +70,8 @@ async function openFile(
   size: number,
   options: SourceOptions,
 ): Promise<LedgerSource> {
-  const { first, pieces } = await peekContent(content)
+  const { first, isEmpty, pieces } = await peekContent(content)
+  if (isEmpty) throw invalidArgument.emptyFile(path)
   if (first === GENESIS_TAG && content.compression === 'none') {
     return await openGenesis(path, await gatherContent(pieces, path, MAX_RECORD_BYTES), options)
   }
@@ -101,8 +102,8 @@ async function openPipeContent(path: string, stats: Stats, signal: AbortSignal |
 }
 
 /**
- * The first byte of a content behind a byte order mark and spaces, undefined if there is none, and all of its pieces.
- * Compressed content is not looked at.
+ * The first byte of a content behind a byte order mark and spaces, undefined if there is none; whether it has no byte at
+ * all; and all of its pieces. Compressed content is not looked at.
  */
 async function peekContent(content: ContentStream) {
   const rest = content.pieces()
@@ -118,7 +119,7 @@ async function peekContent(content: ContentStream) {
     if (held.length > 0) yield held
     yield* rest
   }
-  return { first, pieces: pieces() }
+  return { first, isEmpty: content.compression === 'none' && held.length === 0, pieces: pieces() }
 }
 
 function firstByteOf(bytes: Buffer): number | undefined {

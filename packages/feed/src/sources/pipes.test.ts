@@ -66,13 +66,13 @@ describe('a named pipe', () => {
   })
 
   it.each([
-    ['nothing', ''],
-    ['a text', 'not a feed\n'],
-  ])('with %s is no source', async (_, text) => {
+    ['nothing', '', 'is empty: expected a genesis blob or a ledger feed'],
+    ['a text', 'not a feed\n', 'neither a genesis blob nor a ledger feed'],
+  ])('with %s is no source', async (_, text, why) => {
     const written = feedPipe(Buffer.from(text)).catch(() => {})
     await expect(openSource(fifo)).rejects.toMatchObject({
       code: 'invalid_argument',
-      message: expect.stringContaining('neither a genesis blob nor a ledger feed'),
+      message: expect.stringContaining(why),
     })
     await written
   })

@@ -193,6 +193,9 @@ describe('a node', () => {
         message: expect.stringMatching(/is not the API of a node/),
       })
       node.faults.push(notFound)
+      const root = openRestNode(new URL(node.url).origin, { follow, thread: false })
+      await expect(root).rejects.toThrow(/is not the API of a node.*; the URL of a node ends in \/v1$/)
+      node.faults.push(notFound)
       await expect(read({ follow })).rejects.toThrow(/is not the API of a node.*status 404/)
       node.faults.push(answerIndex, notFound)
       await expect(read({ follow })).rejects.toThrow(/transactions\?start=0&limit=100 answered 404: a page in HTML/)
