@@ -159,10 +159,9 @@ export const diskTooSmall = declareErrors('disk_too_small', {
 })
 
 /** Adds the content of the store to an error about a version or a time outside of it. */
-export function outsideOfStore(
-  error: LedgerStateError,
-  { oldestVersion, latestVersion, oldestBlock, latestBlock }: LedgerSummary,
-) {
+export function outsideOfStore(error: unknown, ledger: LedgerSummary | undefined): unknown {
+  if (!ledger || !isLedgerStateError(error, 'version_not_found', 'version_pruned')) return error
+  const { oldestVersion, latestVersion, oldestBlock, latestBlock } = ledger
   const times = `${formatTimestamp(oldestBlock.timestampUsec)} to ${formatTimestamp(latestBlock.timestampUsec)}`
   const message = `${error.message}; the store holds versions ${oldestVersion} to ${latestVersion}, from ${times}`
   return new LedgerStateError(error.code, message, error.fields, { cause: error })

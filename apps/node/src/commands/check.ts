@@ -8,7 +8,15 @@ import type { Command, CommandInput } from '../config/command.js'
 import { readHashSalt } from '../config/hash-salt.js'
 import { option, parseWhole, switchOption } from '../config/option.js'
 import { settings } from '../config/settings.js'
-import { checkUnfinished, noLedgerErrors, stoppedBy, storeCorrupt, storeRootsDiffer, usageError } from '../errors.js'
+import {
+  checkUnfinished,
+  noLedgerErrors,
+  outsideOfStore,
+  stoppedBy,
+  storeCorrupt,
+  storeRootsDiffer,
+  usageError,
+} from '../errors.js'
 import type { CheckMessage } from '../processes/check-process.js'
 import { childArguments } from '../processes/child.js'
 import { auditAllRoots } from '../stores/audit-all-roots.js'
@@ -145,7 +153,7 @@ async function checkStateRoot(
     process.stdout.write(`${await auditStateRoot(engine, place, { version, hashSalt, signal: stop.signal })}\n`)
   } catch (error) {
     const signal = stop.by()
-    throw signal ? stoppedBy(signal, 'the state was not read to its end') : error
+    throw signal ? stoppedBy(signal, 'the state was not read to its end') : outsideOfStore(error, engine.ledger)
   } finally {
     await engine.close()
   }
@@ -220,7 +228,7 @@ async function checkIndex(place: StorePlace, version: bigint | undefined): Promi
     process.stdout.write(`sound: ${what}\n`)
   } catch (error) {
     const signal = stop.by()
-    throw signal ? stoppedBy(signal, 'the state was not read to its end') : error
+    throw signal ? stoppedBy(signal, 'the state was not read to its end') : outsideOfStore(error, engine.ledger)
   } finally {
     await engine.close()
   }

@@ -3,7 +3,7 @@ import { decodeCommitMark, isHoldingsKey } from '@ledger-state/records'
 import { openStateEngineReader } from '@ledger-state/state-engine'
 import type { Command, CommandInput } from '../config/command.js'
 import { listOption, oneOf, option, parseWhole, switchOption } from '../config/option.js'
-import { exportFailed, noLedgerErrors, stoppedBy, usage, usageError } from '../errors.js'
+import { exportFailed, noLedgerErrors, outsideOfStore, stoppedBy, usage, usageError } from '../errors.js'
 import { exportParquet } from '../parquet/export-parquet.js'
 import { TABLE_NAMES } from '../parquet/tables.js'
 import { type ExportSource, openExportSource } from '../stores/export-source.js'
@@ -51,6 +51,7 @@ export const exportCommand: Command = {
   async run(input) {
     const named = input.argument('FILE')
     if (input.get(formatOption) === 'parquet') return await exportToParquet(input, named)
+    if (input.get(formatOption) === undefined) expectFeedName(named)
     const file = named === '-' ? '/dev/stdout' : named
     if (input.get(onlyOption) || input.get(followOption)) throw usageError('--only and --follow need --format parquet')
     const stop = listenForStop()
@@ -62,7 +63,9 @@ export const exportCommand: Command = {
       if (!ledger) throw noLedgerErrors.emptyStore(nameOfPlace(place))
       const from = input.get(fromOption) ?? ledger.oldestVersion
       const to = input.get(toOption) ?? ledger.latestVersion
-      if (from > to) throw usage.fromAboveTo(from, to)
+      // A wrong `to` is found before the state is written.
+      await store.blockAt(to)
+      if (from > to && from <= ledger.latestVersion) throw usage.fromAboveTo(from, to)
       const exported = { entries: 0 }
       await writeLinesTo(file, feedLines(store, ledger.chainId, from, to, progress, exported), stop.signal)
       progress.finish()
@@ -70,11 +73,22 @@ export const exportCommand: Command = {
       if (signal) throw stoppedBy(signal, `${file} is not written; the same command begins again`)
       const state = `the state at version ${from} (${formatCount(exported.entries)} entries)`
       process.stderr.write(`${file} holds ${state} and the ${formatCount(to - from)} versions after it\n`)
+    } catch (error) {
+      throw outsideOfStore(error, store.ledger)
     } finally {
       progress.finish()
       await store.close()
     }
   },
+}
+
+/** @throws `usage` if the name of a feed is one of another format or of a folder */
+function expectFeedName(name: string): void {
+  if (/\.parquet$|\/$/.test(name)) throw usageError('a folder of Parquet files needs --format parquet')
+  if (/\.csv(\.gz|\.zst)?$/.test(name)) {
+    const others = 'history and view print CSV with --csv, and --format parquet is for SQL'
+    throw usageError(`export writes a feed of JSON lines (.ndjson), not CSV: ${others}`)
+  }
 }
 
 /** Time between looks for further versions, so that files do not become too small. */
@@ -107,7 +121,7 @@ async function exportToParquet(input: CommandInput, folder: string): Promise<voi
       `${folder} holds versions ${ranges[0]?.first} to ${ranges.at(-1)?.last} in ${formatCount(rows)} rows\n`,
     )
   } catch (error) {
-    throw isSystemError(error) ? exportFailed.cannotExport(folder, error) : error
+    throw isSystemError(error) ? exportFailed.cannotExport(folder, error) : outsideOfStore(error, engine.ledger)
   } finally {
     progress.finish()
     await engine.close()

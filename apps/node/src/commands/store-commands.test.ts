@@ -71,6 +71,23 @@ describe('info', () => {
   })
 })
 
+it('each command that takes a version names the versions of the store if it is none of them', async () => {
+  await bed.fill('store', 100, { retain: 35n })
+  for (const words of [
+    ['export', 'feed.ndjson', '--from', '100'],
+    ['export', 'feed.ndjson', '--from', '59'],
+    ['export', 'feed.ndjson', '--to', '100'],
+    ['export', 'lake', '--format', 'parquet', '--from', '100'],
+    ['check', '--state-root', '--version', '100'],
+    ['check', '--holdings', '--version', '100'],
+    ['get', 'account', '0x1', '--version', '100'],
+    ['history', 'balance', '0x1', '0xa', '--to', '100'],
+  ].slice(0, isSlowRun ? undefined : 3)) {
+    const stderr = expect.stringMatching(/(100|59)\).*; the store holds versions 60 to 99, from \S+ to \S+\n$/)
+    expect(bed.run(...words, '--data-dir', 'store')).toMatchObject({ status: 1, stderr })
+  }
+})
+
 describe('prune', () => {
   it('leaves a window of whole blocks', async () => {
     await bed.fill('store', 100, { retain: 35n })

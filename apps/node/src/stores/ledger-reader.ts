@@ -1,4 +1,3 @@
-import { isLedgerStateError } from '@ledger-state/core'
 import { createAsyncLedger, createLedger, type Ledger } from '@ledger-state/ledger'
 import { openStateEngineReader } from '@ledger-state/state-engine'
 import { outsideOfStore } from '../errors.js'
@@ -28,8 +27,6 @@ function namingRange<T>(ledger: Ledger, run: (ledger: Ledger) => T): T {
   try {
     return run(ledger)
   } catch (error) {
-    const { info } = ledger
-    if (info && isLedgerStateError(error, 'version_not_found', 'version_pruned')) throw outsideOfStore(error, info)
-    throw error
+    throw outsideOfStore(error, ledger.info)
   }
 }
