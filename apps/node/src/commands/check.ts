@@ -25,7 +25,7 @@ import { auditStateRoot } from '../stores/audit-state-root.js'
 import { openDatabaseReader } from '../stores/open-database.js'
 import { openReader } from '../stores/open-reader.js'
 import { type DatabasePlace, nameOfPlace, type StorePlace, storeOptions, storePlace } from '../stores/store-place.js'
-import { formatCount } from '../terminal/amounts.js'
+import { formatCount, formatCounted } from '../terminal/amounts.js'
 import { describeAudit, describeDiffering, describeFinding } from '../terminal/audit-text.js'
 import { columns } from '../terminal/columns.js'
 import { writeNotice } from '../terminal/notice.js'
@@ -135,7 +135,7 @@ which the value is wrong, and the keys that may have it. docs/trust.md describes
     const report = await checkInProcess(path)
     const { problems } = report
     for (const problem of problems) process.stdout.write(`${problem}\n`)
-    const what = `${formatCount(report.records)} records`
+    const what = `${formatCounted(report.records, 'record')}`
     if (problems.length === 0) process.stdout.write(`sound: ${what}\n`)
     process.stdout.write(`${columns(reportRows(report))}\n`)
     if (problems.length > 0) throw storeCorrupt.damagedStore(path, problems.length, what)
@@ -223,7 +223,7 @@ async function checkIndex(place: StorePlace, version: bigint | undefined): Promi
     const report = await checkHoldings(engine, version ?? ledger.latestVersion, stop.signal)
     if (!report) throw usageError('the store has no index of holdings: ledger-state index builds it')
     for (const problem of report.problems) process.stdout.write(`${problem}\n`)
-    const what = `${formatCount(report.rows)} rows of the index of holdings at version ${report.version}`
+    const what = `${formatCounted(report.rows, 'row')} of the index of holdings at version ${report.version}`
     if (report.problems.length > 0) throw storeCorrupt.damagedStore(place.dataDir, report.problems.length, what)
     process.stdout.write(`sound: ${what}\n`)
   } catch (error) {
@@ -236,17 +236,15 @@ async function checkIndex(place: StorePlace, version: bigint | undefined): Promi
 
 function reportRows(report: CheckReport): (readonly [string, string])[] {
   const { firstVersion, lastVersion, blocks, unreadableBytes } = report
-  const [keys, superseded, writes, commits] = [
-    report.keys,
-    report.supersededEntries,
-    report.unmergedWrites,
-    report.unmergedCommits,
-  ].map(formatCount)
+  const keys = formatCounted(report.keys, 'key')
+  const superseded = formatCounted(report.supersededEntries, 'superseded value')
+  const writes = formatCounted(report.unmergedWrites, 'write')
+  const commits = formatCounted(report.unmergedCommits, 'commit')
   return [
     ['versions', firstVersion === undefined ? 'none' : `${firstVersion} to ${lastVersion}`],
     ['blocks', formatCount(blocks)],
-    ['segment files', `${keys} keys, ${superseded} superseded values`],
-    ['write-ahead log', `${writes} writes in ${commits} commits that are not merged yet`],
+    ['segment files', `${keys}, ${superseded}`],
+    ['write-ahead log', `${writes} in ${commits}, not merged yet`],
     ...(unreadableBytes > 0
       ? [['bytes of the log that are in no commit', formatCount(unreadableBytes)] satisfies [string, string]]
       : []),
@@ -259,7 +257,7 @@ async function checkDatabase(place: DatabasePlace): Promise<void> {
   try {
     const { problems, versions, keys, writes } = await engine.check()
     for (const problem of problems) process.stdout.write(`${problem}\n`)
-    const what = `${formatCount(versions)} versions: ${formatCount(keys)} keys, ${formatCount(writes)} writes`
+    const what = `${formatCounted(versions, 'version')}: ${formatCounted(keys, 'key')}, ${formatCounted(writes, 'write')}`
     if (problems.length > 0) throw storeCorrupt.damagedStore(nameOfPlace(place), problems.length, what)
     process.stdout.write(`sound: ${what}\n`)
   } finally {

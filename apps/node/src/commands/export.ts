@@ -8,7 +8,7 @@ import { exportParquet } from '../parquet/export-parquet.js'
 import { TABLE_NAMES } from '../parquet/tables.js'
 import { type ExportSource, openExportSource } from '../stores/export-source.js'
 import { nameOfPlace, storeOptions, storePlace } from '../stores/store-place.js'
-import { formatBytes, formatCount, formatShare } from '../terminal/amounts.js'
+import { formatBytes, formatCount, formatCounted, formatShare } from '../terminal/amounts.js'
 import { createProgressLine, type ProgressLine } from '../terminal/progress-line.js'
 import { listenForStop } from '../terminal/stop-signal.js'
 import { isSystemError, writeLinesTo } from './write-lines.js'
@@ -71,8 +71,10 @@ export const exportCommand: Command = {
       progress.finish()
       const signal = stop.by()
       if (signal) throw stoppedBy(signal, `${file} is not written; the same command begins again`)
-      const state = `the state at version ${from} (${formatCount(exported.entries)} entries)`
-      process.stderr.write(`${file} holds ${state} and the ${formatCount(to - from)} versions after it\n`)
+      const state = `the state at version ${from} (${formatCounted(exported.entries, 'entry', 'entries')})`
+      process.stderr.write(
+        `${file} holds ${state} and ${to === from ? 'no version' : `the ${formatCounted(to - from, 'version')}`} after it\n`,
+      )
     } catch (error) {
       throw outsideOfStore(error, store.ledger)
     } finally {
@@ -118,7 +120,7 @@ async function exportToParquet(input: CommandInput, folder: string): Promise<voi
     if (signal) throw stoppedBy(signal, `the same command completes ${folder}`)
     const rows = ranges.flatMap(({ files }) => Object.values(files)).reduce((sum, file) => sum + file.rows, 0)
     process.stderr.write(
-      `${folder} holds versions ${ranges[0]?.first} to ${ranges.at(-1)?.last} in ${formatCount(rows)} rows\n`,
+      `${folder} holds versions ${ranges[0]?.first} to ${ranges.at(-1)?.last} in ${formatCounted(rows, 'row')}\n`,
     )
   } catch (error) {
     throw isSystemError(error) ? exportFailed.cannotExport(folder, error) : outsideOfStore(error, engine.ledger)
@@ -148,8 +150,8 @@ async function* feedLines(
   const showState = (): void =>
     progress.update((seconds) => {
       if (keys === undefined)
-        return `exporting the state: ${formatCount(exported.entries)} entries, ${formatBytes(bytes)}`
-      const amount = `${formatCount(exported.entries)} of at most ${formatCount(keys)} entries`
+        return `exporting the state: ${formatCounted(exported.entries, 'entry', 'entries')}, ${formatBytes(bytes)}`
+      const amount = `${formatCount(exported.entries)} of at most ${formatCounted(keys, 'entry', 'entries')}`
       return `exporting the state: ${amount}, ${formatBytes(bytes)}, ${formatShare(exported.entries, keys, seconds)}`
     })
   let entries: { key: Uint8Array; value: Uint8Array; version: bigint }[] = []

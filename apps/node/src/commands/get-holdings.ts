@@ -109,7 +109,7 @@ async function printList<T>(
   const asked = askedVersion(input)
   const isCsv = input.get(csvOption)
   const store = await openLedger(storePlace(input, 'get'))
-  const progress = createCountedProgress('items')
+  const progress = createCountedProgress('item')
   async function* lines(): AsyncGenerator<string> {
     if (isCsv) yield `${format.columns.join()}\n`
     const version = await store.read((ledger) => ledger.at(asked(ledger)).version)

@@ -42,7 +42,7 @@ before the changes that the store knows, a warning on standard error says that c
     const [asset, order, isCsv] = [input.get(assetOption), input.get(orderOption), input.get(csvOption)]
     let left = input.get(limitOption) ?? Number.POSITIVE_INFINITY
     const store = await openLedger(storePlace(input, 'history'))
-    const progress = createCountedProgress('changes')
+    const progress = createCountedProgress('change')
     async function* lines(): AsyncGenerator<string> {
       const isComplete = moments.from !== undefined
       const asked = await readAskedRange(store, moments, (state, from) => {

@@ -29,7 +29,7 @@ import { auditFolder, storedAudit } from '../stores/audit-folder.js'
 import { openDatabaseReader } from '../stores/open-database.js'
 import { openReader } from '../stores/open-reader.js'
 import { type DatabasePlace, nameOfPlace, type StorePlace, storeOptions, storePlace } from '../stores/store-place.js'
-import { formatBytes, formatCount } from '../terminal/amounts.js'
+import { formatBytes, formatCount, formatCounted } from '../terminal/amounts.js'
 import { describeAudit } from '../terminal/audit-text.js'
 import { columns } from '../terminal/columns.js'
 import { describeLeftOut, describeSlice, sliceFacts } from '../terminal/slice-rows.js'
@@ -92,7 +92,7 @@ each write; docs/sizing.md explains how. It works while a node runs, and is more
         ['files', formatBytes(stats.fileBytes)],
         ...stats.levels.map(levelRow),
         ['reclaimable', formatBytes(stats.reclaimableBytes)],
-        ['not merged yet', `${formatCount(stats.memtableEntries)} writes (${formatBytes(stats.walBytes)})`],
+        ['not merged yet', `${formatCounted(stats.memtableEntries, 'write')} (${formatBytes(stats.walBytes)})`],
       ]
       process.stdout.write(`${columns(rows)}\n`)
       if (isForecast) process.stdout.write(`\n${forecastText(engine)}\n`)
@@ -106,10 +106,9 @@ each write; docs/sizing.md explains how. It works while a node runs, and is more
 function levelRow({ level, files, writes, fileBytes, blockBytes, indexBytes, filterBytes }: LevelStats) {
   const each = (bytes: number) => (writes === 0 ? '0' : (bytes / writes).toFixed(1))
   const parts = `blocks ${each(blockBytes)}, index ${each(indexBytes)}, filter ${each(filterBytes)}`
-  const count = `${formatCount(files)} ${files === 1 ? 'file' : 'files'}`
   return [
     `level ${level}`,
-    `${count}, ${formatCount(writes)} writes, ${each(fileBytes)} bytes each (${parts})`,
+    `${formatCounted(files, 'file')}, ${formatCounted(writes, 'write')}, ${each(fileBytes)} bytes each (${parts})`,
   ] as const
 }
 

@@ -21,7 +21,7 @@ describe('the ingest of a genesis', () => {
     expect([status, stderr]).toEqual([
       0,
       expect.stringMatching(
-        /^.*genesis.blob is not verified: its chain 42 is not a known network.*\nsound: 1 versions \(0 to 0\).*waypoint 0:[0-9a-f]{64}/,
+        /^.*genesis.blob is not verified: its chain 42 is not a known network.*\nsound: 1 version \(0 to 0\).*waypoint 0:[0-9a-f]{64}/,
       ),
     ])
     const waypoint = /waypoint (0:[0-9a-f]{64})/.exec(stderr)![1]!

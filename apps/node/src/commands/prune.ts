@@ -5,7 +5,7 @@ import { settings } from '../config/settings.js'
 import { noLedgerErrors } from '../errors.js'
 import { openWriter } from '../stores/open-writer.js'
 import { nameOfPlace, storeOptions, storePlace } from '../stores/store-place.js'
-import { formatBytes, formatCount } from '../terminal/amounts.js'
+import { formatBytes, formatCounted } from '../terminal/amounts.js'
 
 export const pruneCommand: Command = {
   name: 'prune',
@@ -34,6 +34,6 @@ export const pruneCommand: Command = {
 function describeEffect(engine: StateEngine | AsyncStateWriter): string {
   if (!('stats' in engine)) return ''
   const { historyEntries, reclaimableBytes } = engine.stats
-  const left = `; ${formatCount(historyEntries)} history entries can be read`
+  const left = `; ${formatCounted(historyEntries, 'history entry', 'history entries')} can be read`
   return `${left}; about ${formatBytes(reclaimableBytes)} can be reclaimed (snapshot --compact)`
 }

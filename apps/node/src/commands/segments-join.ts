@@ -7,7 +7,7 @@ import { switchOption, textOption } from '../config/option.js'
 import { settings } from '../config/settings.js'
 import { stoppedBy, usageError } from '../errors.js'
 import { auditStateRoot } from '../stores/audit-state-root.js'
-import { formatBytes, formatDuration, formatShare } from '../terminal/amounts.js'
+import { formatBytes, formatCounted, formatDuration, formatShare } from '../terminal/amounts.js'
 import { writeNotice } from '../terminal/notice.js'
 import { createProgressLine } from '../terminal/progress-line.js'
 import { listenForStop } from '../terminal/stop-signal.js'
@@ -51,7 +51,7 @@ this is right. The joined store has no index of holdings: ledger-state index mak
         },
       })
       const seconds = (performance.now() - began) / 1_000
-      const what = `versions ${joined.firstVersion} to ${joined.lastVersion}, joined from ${joined.stores} stores`
+      const what = `versions ${joined.firstVersion} to ${joined.lastVersion}, joined from ${formatCounted(joined.stores, 'store')}`
       process.stdout.write(`${into} holds ${what} in ${formatDuration(seconds)}\n`)
     } catch (error) {
       const signal = stop.by()

@@ -6,7 +6,7 @@ import { settings } from '../config/settings.js'
 import { diskTooSmall, stoppedBy, usageError } from '../errors.js'
 import { freeBytesAt } from '../stores/disk-space.js'
 import { makeDataFolder } from '../stores/make-data-folder.js'
-import { formatBytes, formatCount, formatDuration, formatShare } from '../terminal/amounts.js'
+import { formatBytes, formatCounted, formatDuration, formatShare } from '../terminal/amounts.js'
 import { writeNotice } from '../terminal/notice.js'
 import { createProgressLine } from '../terminal/progress-line.js'
 import { listenForStop } from '../terminal/stop-signal.js'
@@ -45,7 +45,7 @@ of the environment must be allowed to write.`,
         if (isBucket) bucket = openSharedTarget(place, { signal, onNotice: writeNotice })
         const options = { signal, onProgress: show }
         const { manifest, ...pushed } = await pushSegments(input.required(settings.dataDir), bucket ?? place, options)
-        const what = `${formatCount(pushed.newFiles)} new files, ${formatBytes(pushed.newBytes)}`
+        const what = `${formatCounted(pushed.newFiles, 'new file')}, ${formatBytes(pushed.newBytes)}`
         return `${place} has ${describe(manifest)}: ${what}`
       } finally {
         bucket?.close()
@@ -145,7 +145,7 @@ async function withProgress(
 function describe({ facts: { ledger }, files }: SegmentsManifest): string {
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
   const versions = `versions ${ledger.oldestVersion} to ${ledger.latestVersion}`
-  return `${versions} of chain ${ledger.chainId} in ${formatCount(files.length)} files, ${formatBytes(bytes)}`
+  return `${versions} of chain ${ledger.chainId} in ${formatCounted(files.length, 'file')}, ${formatBytes(bytes)}`
 }
 
 function isRemote(location: string): boolean {

@@ -14,7 +14,7 @@ import { openReader } from '../stores/open-reader.js'
 import { openWriter } from '../stores/open-writer.js'
 import { nameOfPlace, type StorePlace, storeOptions, storePlace, wordToPlace } from '../stores/store-place.js'
 import { findWriteTarget } from '../stores/write-target.js'
-import { formatBytes, formatCount, formatShare } from '../terminal/amounts.js'
+import { formatBytes, formatCounted, formatShare } from '../terminal/amounts.js'
 import { createProgressLine } from '../terminal/progress-line.js'
 import { listenForStop } from '../terminal/stop-signal.js'
 
@@ -107,7 +107,7 @@ async function copyRecords(from: StorePlace, to: StorePlace): Promise<void> {
         signal: stop.signal,
         onProgress: ({ entries, version }) =>
           progress.update(() => {
-            if (version === undefined) return `copying the state: ${formatCount(entries)} entries`
+            if (version === undefined) return `copying the state: ${formatCounted(entries, 'entry', 'entries')}`
             return `copying versions: ${version} of ${source.ledger!.latestVersion}`
           }),
       })

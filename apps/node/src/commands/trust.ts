@@ -12,7 +12,7 @@ import { keepTree, treeFolderOf } from '../stores/keep-tree.js'
 import { openReader } from '../stores/open-reader.js'
 import { openWriter } from '../stores/open-writer.js'
 import { nameOfPlace, storeOptions, storePlace } from '../stores/store-place.js'
-import { formatCount } from '../terminal/amounts.js'
+import { formatCounted } from '../terminal/amounts.js'
 import { createProgressLine } from '../terminal/progress-line.js'
 import { listenForStop } from '../terminal/stop-signal.js'
 
@@ -47,7 +47,7 @@ waypoint that the network publishes to trust nobody else.`,
       })
       if (!checked.epochs) throw untrusted.noEndings(nameOfPlace(place))
       const [first, last] = checked.epochs
-      const what = `${formatCount(checked.count)} epoch changes, ${first} to ${last}`
+      const what = `${formatCounted(checked.count, 'epoch change')}, ${first} to ${last}`
       process.stdout.write(`sound: ${what}, are verified from the waypoint ${waypoints.join(' or ')}\n`)
     } finally {
       await engine.close()

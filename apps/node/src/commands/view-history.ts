@@ -15,7 +15,7 @@ import { oneOf, option, switchOption } from '../config/option.js'
 import { exportFailed, usageError } from '../errors.js'
 import { viewHistoryToParquet } from '../parquet/view-history-file.js'
 import type { LedgerReader } from '../stores/ledger-reader.js'
-import { formatCount, formatShare } from '../terminal/amounts.js'
+import { formatCounted, formatShare } from '../terminal/amounts.js'
 import { createProgressLine } from '../terminal/progress-line.js'
 import { historyToCsv, historyToJsonLines } from './history-lines.js'
 import {
@@ -142,7 +142,7 @@ async function* withProgress(
       printed += page.length
       const at = page.at(-1)?.version
       const done = at === undefined ? 0 : Number(order === 'asc' ? at - first : to - at)
-      line.update((seconds) => `${formatCount(printed)} answers, ${formatShare(done, Number(to - first), seconds)}`)
+      line.update((seconds) => `${formatCounted(printed, 'answer')}, ${formatShare(done, Number(to - first), seconds)}`)
       yield page
     }
   } finally {

@@ -3,7 +3,7 @@ import { diskTooSmall } from '../errors.js'
 import { type Forecast, forecastUnmeasured } from '../sizing/forecast.js'
 import { ASSUMED_WRITES_PER_VERSION } from '../sizing/measured.js'
 import { freeBytesAt, storeBytesAt } from '../stores/disk-space.js'
-import { formatBytes, formatCount, formatDuration } from '../terminal/amounts.js'
+import { formatBytes, formatCount, formatCounted, formatDuration } from '../terminal/amounts.js'
 
 /** Bytes of copies of chunks that are fetched and not yet ingested, in addition to the store. */
 const COPIES_BYTES = 512 * 2 ** 20
@@ -57,7 +57,7 @@ export function expectSpace({ neededBytes, freeBytes }: Planned, dataDir: string
 export function planText(source: LedgerSource, { plan, forecast, neededBytes, freeBytes }: Planned): string {
   const { base, firstVersion, lastVersion, objects, bytes, endings, bytesPerSecond } = plan
   const versions = lastVersion < firstVersion ? 0n : lastVersion - firstVersion + 1n
-  const state = base ? [`state at version ${base.version}: ${formatCount(base.entries)} entries`] : []
+  const state = base ? [`state at version ${base.version}: ${formatCounted(base.entries, 'entry', 'entries')}`] : []
   const transfer =
     bytesPerSecond === undefined
       ? ''
@@ -67,7 +67,7 @@ export function planText(source: LedgerSource, { plan, forecast, neededBytes, fr
     `the ${source.description}`,
     ...state,
     `versions ${firstVersion} to ${lastVersion}: ${formatCount(versions)}`,
-    `to fetch: ${formatCount(objects)} objects, ${formatBytes(bytes)}${transfer}`,
+    `to fetch: ${formatCounted(objects, 'object')}, ${formatBytes(bytes)}${transfer}`,
     `epoch changes to check signatures: ${formatCount(endings)}, two small objects each`,
     `to prove and write: about ${formatDuration(forecast.backupSeconds)}, as measured in docs/sizing.md`,
     `disk to be filled: about ${formatBytes(neededBytes)}${free}`,

@@ -1,5 +1,5 @@
 import { type FetchSnapshotOptions, fetchSnapshot } from '@ledger-state/replication'
-import { formatBytes, formatCount, formatShare } from '../terminal/amounts.js'
+import { formatBytes, formatCounted, formatShare } from '../terminal/amounts.js'
 import { writeNotice } from '../terminal/notice.js'
 import { createProgressLine } from '../terminal/progress-line.js'
 
@@ -23,7 +23,7 @@ export async function fetchWithProgress(
           const share = formatShare(bytes, total, (performance.now() - began) / 1_000)
           return `fetching the snapshot: ${formatBytes(bytes)} of ${formatBytes(total)}, ${share}`
         }),
-      onCheck: (records) => progress.update(() => `checking the snapshot: ${formatCount(records)} records`),
+      onCheck: (records) => progress.update(() => `checking the snapshot: ${formatCounted(records, 'record')}`),
     })
   } finally {
     progress.finish()

@@ -1,6 +1,6 @@
 import type { LedgerSource } from '@ledger-state/feed'
 import type { IngestCounters } from '@ledger-state/ingest'
-import { formatCount, formatDuration } from '../terminal/amounts.js'
+import { formatCounted, formatDuration } from '../terminal/amounts.js'
 import { writeNotice } from '../terminal/notice.js'
 import { CLEARED_LINE } from '../terminal/progress-line.js'
 
@@ -10,8 +10,9 @@ export function describeIngested(
   { entries, versions, writes }: IngestCounters,
   covered = '',
 ): string {
-  const state = entries > 0 ? `a state of ${formatCount(entries)} entries at version ${base!.version}, ` : ''
-  return `${state}${formatCount(versions)} versions${covered}, ${formatCount(writes)} writes`
+  const state =
+    entries > 0 ? `a state of ${formatCounted(entries, 'entry', 'entries')} at version ${base!.version}, ` : ''
+  return `${state}${formatCounted(versions, 'version')}${covered}, ${formatCounted(writes, 'write')}`
 }
 
 export function durationSince(began: number): string {

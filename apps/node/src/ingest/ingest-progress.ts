@@ -1,7 +1,7 @@
 import type { LedgerSource, SourceProgress } from '@ledger-state/feed'
 import type { IngestCounters, ProgressReporter } from '@ledger-state/ingest'
 import type { Logger } from 'pino'
-import { formatBytes, formatCount, formatRest } from '../terminal/amounts.js'
+import { formatBytes, formatCount, formatCounted, formatRest } from '../terminal/amounts.js'
 import { createProgressLine } from '../terminal/progress-line.js'
 import { type IngestPace, PaceMeter } from './ingest-pace.js'
 
@@ -70,7 +70,7 @@ function reportPace(
 function paceText(pace: IngestPace): string {
   const { latestVersion, progress, bytes, share, secondsLeft } = pace
   const { done, total, unit, fetchedBytes } = progress
-  const ofState = `${formatCount(done)} of ${formatCount(total)} entries of the state`
+  const ofState = `${formatCount(done)} of ${formatCounted(total, 'entry', 'entries')} of the state`
   const ofVersions = latestVersion === undefined ? 'nothing yet' : `version ${latestVersion}`
   const perSecond = (rate: number): string => `${formatBytes(Math.round(rate))}/s`
   const fetched =

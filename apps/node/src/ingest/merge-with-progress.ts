@@ -1,5 +1,5 @@
 import type { StateEngine } from '@ledger-state/state-engine'
-import { formatCount, formatShare } from '../terminal/amounts.js'
+import { formatCount, formatCounted, formatShare } from '../terminal/amounts.js'
 import { createProgressLine } from '../terminal/progress-line.js'
 
 const LOOK_MS = 200
@@ -12,7 +12,7 @@ export async function mergeWithProgress(engine: StateEngine, stream: NodeJS.Writ
   const show = () =>
     line.update((seconds) => {
       const done = Math.min(memtableEntries, Math.max(0, engine.stats.mergedWrites - before))
-      const amount = `${formatCount(done)} of ${formatCount(memtableEntries)} writes`
+      const amount = `${formatCount(done)} of ${formatCounted(memtableEntries, 'write')}`
       return `merging: ${amount}, ${formatShare(done, memtableEntries, seconds)}`
     })
   show()

@@ -3,7 +3,7 @@
 import { isLedgerStateError } from '@ledger-state/core'
 import { type CheckReport, openStateEngineReader } from '@ledger-state/state-engine'
 import { isProcessNumberTaken } from '../stores/process-number.js'
-import { formatCount } from '../terminal/amounts.js'
+import { formatCounted } from '../terminal/amounts.js'
 import { writeNotice } from '../terminal/notice.js'
 import { withstandSignalsAndOutputs } from './child.js'
 
@@ -20,7 +20,7 @@ async function check(path: string): Promise<CheckReport> {
   const onProgress = (records: number) => {
     if (records < next) return
     next += REPORT_INTERVAL_RECORDS
-    writeNotice(`${formatCount(records)} records`)
+    writeNotice(`${formatCounted(records, 'record')}`)
   }
   try {
     return await engine.check({ onProgress })

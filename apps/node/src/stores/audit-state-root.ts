@@ -5,7 +5,7 @@ import { type AsyncStateReader, type StateEngineReader, versionNotFound, version
 import { computeStateRoot } from '@ledger-state/feed'
 import { decodeCommitMark } from '@ledger-state/records'
 import { noLedgerErrors, stateRootUnknown, storeStateRootDiffers } from '../errors.js'
-import { formatCount } from '../terminal/amounts.js'
+import { formatCount, formatCounted } from '../terminal/amounts.js'
 import { createProgressLine } from '../terminal/progress-line.js'
 import { auditedStore, type OwnValue } from './audited-store.js'
 import { nameOfPlace, type StorePlace } from './store-place.js'
@@ -46,7 +46,7 @@ export async function auditStateRoot(
   const line = createProgressLine(process.stderr)
   const onProgress = (keys: number) =>
     line.update((seconds) => {
-      return `auditing version ${held.version}: ${formatCount(keys)} keys, ${formatCount(Math.round(keys / seconds))} keys/s`
+      return `auditing version ${held.version}: ${formatCounted(keys, 'key')}, ${formatCount(Math.round(keys / seconds))} keys/s`
     })
   try {
     const spillFolder = place.kind === 'folder' ? place.dataDir : tmpdir()

@@ -10,7 +10,7 @@ import {
 import { decodeCommitMark } from '@ledger-state/records'
 import type { StoreStats } from '@ledger-state/state-engine'
 import { noCheckpoint, usage } from '../errors.js'
-import { formatBytes, formatCount } from '../terminal/amounts.js'
+import { formatBytes, formatCount, formatCounted } from '../terminal/amounts.js'
 import type { ProgressLine } from '../terminal/progress-line.js'
 import { auditedStore } from './audited-store.js'
 import { storeBytesAt } from './disk-space.js'
@@ -93,7 +93,7 @@ export async function keepTree(
     if (!isCheap(keys)) tooDear.abort()
     line.update((seconds) => {
       const pace = formatCount(Math.round(keys / seconds))
-      return `making the tree of version ${checkpoint.version}: ${formatCount(keys)} keys, ${pace} keys/s`
+      return `making the tree of version ${checkpoint.version}: ${formatCounted(keys, 'key')}, ${pace} keys/s`
     })
   }
   try {
@@ -106,7 +106,7 @@ export async function keepTree(
       onProgress,
     })
     removeOldTrees(folder, kept === 'auto' ? 1 : kept)
-    return `the tree of version ${checkpoint.version} is kept, for proofs: ${formatCount(keys)} keys, ${formatBytes(bytes)}; the state is the signed one`
+    return `the tree of version ${checkpoint.version} is kept, for proofs: ${formatCounted(keys, 'key')}, ${formatBytes(bytes)}; the state is the signed one`
   } catch (error) {
     if (tooDear.signal.aborted && !signal?.aborted) return dearNotice(checkpoint.version)
     if (!isLedgerStateError(error, 'version_pruned')) throw error

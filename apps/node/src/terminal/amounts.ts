@@ -3,6 +3,11 @@ export function formatCount(count: number | bigint): string {
   return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ',')
 }
 
+/** Formats a number of things, such as `1 version` and `2 versions`. `many` is the plural that is not `one` and an s. */
+export function formatCounted(count: number | bigint, one: string, many = `${one}s`): string {
+  return `${formatCount(count)} ${BigInt(count) === 1n ? one : many}`
+}
+
 export function formatDuration(seconds: number): string {
   if (seconds < 60) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`
   const minutes = Math.floor(seconds / 60)

@@ -1,14 +1,14 @@
 import type { AuditFinding, AuditRecord, DifferingKeys } from '@ledger-state/ingest'
 import type { SignedRange } from '@ledger-state/records'
-import { formatCount } from './amounts.js'
+import { formatCount, formatCounted } from './amounts.js'
 
 /** Text about an audit: `to version 247, from version 0: 57 blocks, all as the ledger says`. */
 export function describeAudit(record: AuditRecord, signed: SignedRange | undefined): string {
   const { version, from, compared, withoutRoot, findingCount } = record
-  const times = findingCount === 1 ? 'once' : `${formatCount(findingCount)} times`
+  const times = findingCount === 1 ? 'once' : formatCounted(findingCount, 'time')
   const result = findingCount === 0 ? 'all as the ledger says' : `${times} not as the ledger says`
   const unknown = withoutRoot > 0 ? `, ${formatCount(withoutRoot)} without a root in the ledger` : ''
-  return `to version ${version}, from version ${from}: ${formatCount(compared)} blocks, ${result}${unknown}${describeSigned(version, signed)}`
+  return `to version ${version}, from version ${from}: ${formatCounted(compared, 'block')}, ${result}${unknown}${describeSigned(version, signed)}`
 }
 
 function describeSigned(version: bigint, signed: SignedRange | undefined): string {
@@ -34,7 +34,8 @@ export function describeFinding(finding: AuditFinding): string[] {
     begin: 'written where it begins',
   }[writtenAt]
   const more = count > keys.length ? `, the first ${keys.length}` : ''
-  lines.push(`  one of ${formatCount(count)} keys has a wrong value, ${where}${more}:`)
+  const keysText = count === 1 ? 'one key' : `one of ${formatCounted(count, 'key')}`
+  lines.push(`  ${keysText} has a wrong value, ${where}${more}:`)
   for (const key of keys) lines.push(`    0x${key}`)
   return lines
 }
@@ -46,6 +47,6 @@ export function describeDiffering(
   { keys, count }: DifferingKeys,
 ): string[] {
   const more = count > keys.length ? `, the first ${keys.length}` : ''
-  const head = `${formatCount(count)} ${count === 1 ? 'key differs' : 'keys differ'} from ${other} at version ${firstWrong}${more}:`
+  const head = `${formatCounted(count, 'key differs', 'keys differ')} from ${other} at version ${firstWrong}${more}:`
   return [head, ...keys.map((key) => `    0x${key}`)]
 }

@@ -1,4 +1,4 @@
-import { formatCount } from './amounts.js'
+import { formatCount, formatCounted } from './amounts.js'
 import { createProgressLine } from './progress-line.js'
 
 /** Counts the items that a command has printed. */
@@ -8,10 +8,10 @@ export interface CountedProgress {
 }
 
 /**
- * Shows on standard error how many items a command has printed. A terminal that shows the items has no line of
+ * Shows on standard error how many items a command has printed; `item` is the name of one. A terminal that shows the items has no line of
  * progress, because each would break the other.
  */
-export function createCountedProgress(items: string): CountedProgress {
+export function createCountedProgress(item: string): CountedProgress {
   if (process.stdout.isTTY) return { add() {}, finish() {} }
   const line = createProgressLine(process.stderr)
   let printed = 0
@@ -19,7 +19,7 @@ export function createCountedProgress(items: string): CountedProgress {
     add(count) {
       printed += count
       line.update(
-        (seconds) => `${formatCount(printed)} ${items}, ${formatCount(Math.round(printed / seconds))} a second`,
+        (seconds) => `${formatCounted(printed, item)}, ${formatCount(Math.round(printed / seconds))} a second`,
       )
     },
     finish: () => line.finish(),
