@@ -16,9 +16,10 @@ function printBalanceHistory(state: StateReader, owner: string, asset: string): 
   }
 }
 
-const [, , path, owner = OWNER, asset = '0x1::aptos_coin::AptosCoin'] = process.argv
-if (path === undefined) printBalanceHistory(await demonstrationStore(), owner, asset)
+const [path, owner, asset] = process.argv.slice(2)
+if (path === undefined) printBalanceHistory(await demonstrationStore(), OWNER, '0x1::aptos_coin::AptosCoin')
 else {
+  if (owner === undefined || asset === undefined) throw new Error('expected STORE ACCOUNT ASSET')
   const reader = openStateEngineReader({ path })
   printBalanceHistory(reader, owner, asset)
   await reader.close()

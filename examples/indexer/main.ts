@@ -17,7 +17,7 @@ for (let height = first; height < BLOCKS; height++) {
   )
   await engine.commit([{ version: BigInt(height), block: blockOf(height), writes }], { chainId: 1 })
 }
-console.log(`committed blocks ${first} to ${BLOCKS - 1}`)
+console.log(first < BLOCKS ? `committed blocks ${first} to ${BLOCKS - 1}` : 'all blocks are committed')
 
 // Readers are separate processes. They open the store while the writer has it open, and see each commit within
 // milliseconds.

@@ -4,7 +4,8 @@ import { HARBOUR, OWNER, startNode, TABLE } from './demonstration.ts'
 const APT = '0x1::aptos_coin::AptosCoin'
 
 const [url, waypoint, address] = process.argv.slice(2)
-if (url && waypoint && address) {
+if (url !== undefined) {
+  if (waypoint === undefined || address === undefined) throw new Error('expected URL WAYPOINT ADDRESS')
   await showBalance({ url, waypoint }, address)
 } else {
   const node = await startNode()

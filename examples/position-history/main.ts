@@ -26,9 +26,10 @@ function writePosition(state: StateReader, functionName: string, args: readonly 
   writeFileSync('position.svg', drawChart(points))
 }
 
-const [, , path, functionName = '0xb00::pool::worth', ...args] = process.argv
-if (path === undefined) writePosition(await demonstrationStore(), functionName, [OWNER])
+const [path, functionName, ...args] = process.argv.slice(2)
+if (path === undefined) writePosition(await demonstrationStore(), '0xb00::pool::worth', [OWNER])
 else {
+  if (functionName === undefined) throw new Error('expected STORE FUNCTION [ARGUMENT…]')
   const reader = openStateEngineReader({ path })
   writePosition(reader, functionName, args)
   await reader.close()

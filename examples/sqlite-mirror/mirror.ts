@@ -60,8 +60,8 @@ async function readStream(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const answer = await fetch(url, { headers, ...(signal && { signal }) }).catch(() => undefined)
-  // Versions are missing, and the mirror has to start over.
-  if (answer?.status === 410) throw new Error(await answer.text())
+  // Asking again does not help: the request is wrong, or versions are missing and the mirror has to start over.
+  if (answer && [400, 403, 410].includes(answer.status)) throw new Error(await answer.text())
   if (!answer?.ok) return
   const events = eventsOf(answer.body!)
   for (;;) {

@@ -9,7 +9,7 @@ import { ingestSource } from '@ledger-state/ingest'
 import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
 
 export const OWNER = '0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab'
-export const YEAR = '2025'
+export const YEAR = 2025
 
 /** Days of the blocks, and the coins of the owner after each of them. */
 const BLOCKS = [

@@ -50,9 +50,10 @@ function timeOf(timestampUsec: bigint): string {
   return new Date(Number(timestampUsec / 1_000n)).toISOString()
 }
 
-const [, , path, owner = OWNER, year = YEAR] = process.argv
-if (path === undefined) printStatement(await demonstrationStore(), owner, Number(year))
+const [path, owner, year] = process.argv.slice(2)
+if (path === undefined) printStatement(await demonstrationStore(), OWNER, YEAR)
 else {
+  if (owner === undefined || !/^\d{4}$/.test(year ?? '')) throw new Error('expected STORE ACCOUNT YEAR')
   const reader = openStateEngineReader({ path })
   printStatement(reader, owner, Number(year))
   await reader.close()

@@ -45,6 +45,12 @@ it('there are pages with commands', () => {
   expect(new Set(commands.map(({ page }) => page)).size).toBeGreaterThan(20)
 })
 
+it('the programs of examples are run by the script that installs their packages', () => {
+  const pages = PAGES.filter((page) => page.startsWith('examples/'))
+  const direct = pages.filter((page) => /\bnode \S+\.ts\b/.test(readFileSync(`${ROOT}/${page}`, 'utf8')))
+  expect(direct).toEqual([])
+})
+
 describe('a printed command', () => {
   it.each(commands)('$page: $line', async ({ line }) => {
     for (const command of line.split(/ (?:\||&&) /)) {

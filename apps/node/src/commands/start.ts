@@ -197,7 +197,7 @@ function expectNoOptionOfSource(input: CommandInput, isReplica: boolean): void {
 
 function requestsToTry(address: string, operationsPath: string): string {
   const examples = demoExamples(address).map(({ reads, line }) => `${reads}:\n  ${line}\n`)
-  return `requests to try:\n\n${examples.join('')}\nall operations, each with an example: ${address}${operationsPath}\n`
+  return `requests to try:\n\n${examples.join('')}\nall operations, each with an example: ${address}${operationsPath}`
 }
 
 /** Ledger of the store; undefined if there is no store, or an empty one. */
