@@ -35,6 +35,7 @@ interface DescribedOperation {
     readonly example?: string
   }[]
   readonly requestBody?: { readonly content: Record<string, { readonly schema: object; readonly example: object }> }
+  readonly responses: Record<string, Response>
 }
 
 const engine = createMemoryEngine()
@@ -95,6 +96,34 @@ describe('the OpenAPI document', () => {
         const isAbsent = ['Holdings', 'Transactions', 'Events', 'Stream'].some((tag) => tags.includes(tag))
         const known = isAbsent ? [403] : operationId.includes('view') ? [200, 400] : [200, 404]
         expect(known, operationId).toContain(statusCode)
+      }
+  })
+
+  it('declares the status of each refusal of a wrong parameter', async () => {
+    const ofOneItem = createRequestListener({ ledger: createLedger(await createOneItemEngine()) })
+    const { paths } = await document()
+    const wrong = [
+      'proof=true',
+      'ledger_version=-1',
+      'ledger_version=9',
+      'limit=x',
+      'start=x',
+      'from=9&to=1',
+      'order=up',
+    ]
+    for (const [path, methods] of Object.entries(paths))
+      for (const [method, operation] of Object.entries(methods)) {
+        const { operationId, parameters, requestBody, responses } = operation as DescribedOperation
+        const ofPath = parameters.filter(({ in: place }) => place === 'path')
+        const filled = ofPath.reduce((text, { name, example }) => text.replace(`{${name}}`, example!), `/v1${path}`)
+        for (const query of wrong) {
+          const { statusCode } = await inject(ofOneItem, {
+            method: method.toUpperCase() as 'GET' | 'POST',
+            url: `${filled}?${query}`,
+            ...(requestBody && { payload: requestBody.content['application/json']!.example }),
+          })
+          expect(Object.keys(responses), `${operationId} ${query}`).toContain(String(statusCode))
+        }
       }
   })
 

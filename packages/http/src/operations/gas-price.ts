@@ -27,7 +27,7 @@ export function createGasPriceOperation(leastEstimate: bigint): Operation {
       'The lowest gas unit price that the gas schedule of the ledger allows, or the price set by the operator if that is higher; 0 if there is neither. All three estimates are the same: this service does not see how full blocks are.',
     parameters: [],
     success: { json: { $ref: '#/components/schemas/GasEstimation' }, bcs: { $ref: '#/components/schemas/Bytes' } },
-    errors: [403, 500, 503],
+    errors: [400, 403, 500, 503],
     handle(request) {
       const format = chooseFormat(request.accept, 'json')
       request.expectOutput(format, 'Estimate gas price')

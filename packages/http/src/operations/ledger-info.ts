@@ -13,7 +13,7 @@ export const getLedgerInfo: Operation = {
   description: 'The latest and the oldest version that can be read, with their blocks.',
   parameters: [],
   success: { json: { $ref: '#/components/schemas/LedgerInfo' }, bcs: { $ref: '#/components/schemas/Bytes' } },
-  errors: [403, 500, 503],
+  errors: [400, 403, 500, 503],
   handle(request) {
     const format = chooseFormat(request.accept, 'json')
     request.expectOutput(format, 'Get ledger info')

@@ -40,7 +40,7 @@ export const getNodeInfo: Operation = {
       },
     },
   },
-  errors: [403, 500, 503],
+  errors: [400, 403, 500, 503],
   handle(request) {
     request.expectOutput('json', 'Show node information')
     const state = request.pin(undefined)

@@ -120,7 +120,7 @@ export function createTrustOperation(readTrust: ReadTrust = () => NOTHING, netwo
       'The verified range of the ledger: the newest version that is signed by validators verified from a waypoint. Everything is null if no signatures were verified; versions above `signed_version` are only as trustworthy as their source. If validators signed a different ledger up to `contradicted_version`, versions above `signed_version` are not served.',
     parameters: [],
     success: { json: TRUST_SCHEMA },
-    errors: [403, 500, 503],
+    errors: [400, 403, 500, 503],
     handle(request) {
       request.expectOutput('json', 'Show the trusted state of the ledger')
       const { ledger } = request.pin(undefined)
