@@ -55,7 +55,7 @@ export class StateSlice {
       if (signal?.aborted) return false
       const joined = this.#keeper.joined - before
       const { accounts, tables } = this.#keeper.counts
-      onNotice(`pass ${pass}: the slice has ${accounts} accounts and objects and ${tables} tables`)
+      onNotice(`pass ${pass}: accounts and objects of the slice: ${accounts}; tables: ${tables}`)
       if (joined === 0 && !this.#isMissing) return true
       if (pass === MOST_PASSES) throw sliceStillGrows(place, pass, [...this.#keeper.joinedAfter(moment)])
     }
