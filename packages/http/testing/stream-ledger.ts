@@ -1,6 +1,6 @@
 // A random ledger with a bit of everything that a stream can filter, and the selection of each filter. The model keeps
 // the intended values of every version of every branch, and never reads an engine.
-import { ByteWriter, bytesToHex, parseAddress, type VersionWrites, type Write } from '@ledger-state/core'
+import { atOnce, ByteWriter, bytesToHex, parseAddress, type VersionWrites, type Write } from '@ledger-state/core'
 import { branchOf, createMemoryEngine, type StateWriter } from '@ledger-state/engine'
 import { SyntheticChain } from '@ledger-state/feed/testing/synthetic-chain'
 import { createLedger, writeToJson } from '@ledger-state/ledger'
@@ -425,7 +425,9 @@ export class StreamLedger {
     const block = isBlock ? { height, epoch: 0n, timestampUsec } : undefined
     await this.#printer.commit([{ version, ...(block && { block }), writes }], { chainId: CHAIN_ID })
     const state = this.#printed.at()
-    for (const made of one.changes) json.set(made, writeToJson(state, { key: keyOf(made), value: writtenBy(made) }))
+    for (const made of one.changes) {
+      json.set(made, atOnce(writeToJson(state, { key: keyOf(made), value: writtenBy(made) })))
+    }
     return { one, writes }
   }
 }

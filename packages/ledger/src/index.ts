@@ -82,9 +82,9 @@ export {
   type EventStream,
   type EventsOptions,
   eventsAtVersion,
-  eventsIn,
   type LedgerEvent,
   readEventHandle,
+  StoredEvents,
   streamEvents,
 } from './transactions/events.js'
 export { findTransaction } from './transactions/find-transaction.js'

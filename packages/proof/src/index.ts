@@ -17,6 +17,7 @@ export {
   type CheckedCheckpoint,
   type CheckedInfo,
   checkCheckpoint,
+  checkInfoProof,
   type InfoProof,
   readCheckpoint,
   type SignedCheckpoint,

@@ -1,4 +1,4 @@
-export { computeEventRoot, eventPath } from './trees/event-root.js'
+export { computeEventRoot, EventTree, eventRootInSteps } from './trees/event-root.js'
 export { type BcsList, readBcsList } from './wire/bcs-list.js'
 export {
   type ContractEvent,

@@ -1,15 +1,14 @@
-import { ByteReader, type ByteWriter } from '@ledger-state/core'
+import type { ByteWriter } from '@ledger-state/core'
 import { HASH_LENGTH, type LedgerHasher, readOutcome } from '@ledger-state/proof'
-import { computeEventRoot } from '@ledger-state/proof/transactions'
 
 // The outline of a transaction info is the info without its three hashes that follow from the transaction: the
 // transaction hash, the event root and the state change hash, which are side by side.
 const HASHES_LENGTH = 3 * HASH_LENGTH
 
-/** Transaction, events and write set in BCS. */
+/** Transaction and write set in BCS, and the root of the events. */
 export interface HashedParts {
   readonly transaction: Uint8Array
-  readonly events: Uint8Array
+  readonly eventRoot: Uint8Array
   readonly writeSet: Uint8Array
 }
 
@@ -23,20 +22,17 @@ export function writeOutline(info: Uint8Array, hashesAt: number, writer: ByteWri
   writer.bytes(info.subarray(0, hashesAt)).bytes(info.subarray(hashesAt + HASHES_LENGTH))
 }
 
-/**
- * The info of an outline.
- * @throws `invalid_bcs` if the events cannot be separated
- */
+/** The info of an outline. */
 export function outlineToInfo(
   outline: Uint8Array,
   hashesAt: number,
-  { transaction, events, writeSet }: HashedParts,
+  { transaction, eventRoot, writeSet }: HashedParts,
   hasher: LedgerHasher,
 ): Uint8Array {
   const info = new Uint8Array(outline.length + HASHES_LENGTH)
   info.set(outline.subarray(0, hashesAt))
   hasher.hashInto('Transaction', transaction, info, hashesAt)
-  info.set(computeEventRoot(new ByteReader(events), hasher), hashesAt + HASH_LENGTH)
+  info.set(eventRoot, hashesAt + HASH_LENGTH)
   hasher.hashInto('WriteSet', writeSet, info, hashesAt + 2 * HASH_LENGTH)
   info.set(outline.subarray(hashesAt), hashesAt + HASHES_LENGTH)
   return info

@@ -93,7 +93,8 @@ describe('a block of transactions', () => {
           for (const [at, stored] of block.transactions.entries()) {
             const { transaction, writeSet, events, info, indexInBlock, value } = list[at]!
             const known = withValues(stored.writeSet, () => value)!
-            const parts = { transaction: stored.transaction, events: stored.events, writeSet: known }
+            const eventRoot = computeEventRoot(new ByteReader(stored.events), hasher)
+            const parts = { transaction: stored.transaction, eventRoot, writeSet: known }
             expect(hex(known)).toBe(hex(writeSet))
             expect(hex(stored.transaction)).toBe(hex(transaction))
             expect(hex(stored.events)).toBe(hex(events))

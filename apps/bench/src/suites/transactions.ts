@@ -229,7 +229,7 @@ function pageOf(ledger: Ledger, kind: Kind, { random, sender, versions }: Asked)
     case 'event key':
       return Array.from(
         streamEvents(ledger.at(), BLOCK_EVENTS, { start: firstBlock(random, versions), limit: PAGE }),
-        ({ bytes }) => bytes,
+        (event) => event?.bytes,
       )
     case 'event type':
       return Array.from(

@@ -2,11 +2,11 @@ import { join } from 'node:path'
 import { bytesToHex, isLedgerStateError } from '@ledger-state/core'
 import { branchOf, type StateReader } from '@ledger-state/engine'
 import {
-  eventsIn,
   hasTransactions,
   hasWholeTransactions,
   type Ledger,
   type LedgerState,
+  StoredEvents,
   transactionFactsAt,
 } from '@ledger-state/ledger'
 import { typeTagToText } from '@ledger-state/type-tag'
@@ -110,7 +110,8 @@ function addTransaction(rows: TableRows, state: LedgerState, time: bigint): void
 function addEvents(rows: TableRows, state: LedgerState, time: bigint): void {
   const stored = state.transactions.storedAt(state.version)
   if (!stored) return
-  for (const one of eventsIn(state, state.version, stored)) {
+  for (const one of new StoredEvents(state, state.version, stored).events()) {
+    if (!one) continue
     const type = typeTagToText(one.event.type)
     const group = rows.groupOf(type, () => [type])
     rows.add(group, state.version, time, BigInt(one.index), one.dataToJson())

@@ -7,25 +7,25 @@ import { limitParameter } from './parts/paging.js'
 import { parseAskedState } from './parts/request-parts.js'
 import {
   answerItems,
-  type ItemForms,
   MOST_ITEMS,
   overWholeTransactions,
   parseItemLimit,
   parseU64Query,
+  shortForms,
 } from './parts/transaction-parts.js'
 
 /** Variants of the replay protection in BCS. */
 const PROTECTION = { nonce: 0, sequence_number: 1 } as const
 
-const FORMS: ItemForms<TransactionSummary> = {
-  toJson({ sender, version, hash, protection }) {
+const FORMS = shortForms<TransactionSummary>(
+  ({ sender, version, hash, protection }) => {
     return `{"sender":"${addressToShortHex(sender)}","version":"${version}","transaction_hash":"${bytesToHex(hash)}","replay_protector":"${protection.number}"}`
   },
-  toBcs({ sender, version, hash, protection }) {
+  ({ sender, version, hash, protection }) => {
     const writer = new ByteWriter().u8(0).bytes(sender).u64(version).bytes(hash)
     return writer.u8(PROTECTION[protection.kind]).u64(protection.number).toBytes()
   },
-}
+)
 
 function versionParameter(name: string, description: string): Parameter {
   return { name, in: 'query', description, schema: { $ref: '#/components/schemas/U64' } }

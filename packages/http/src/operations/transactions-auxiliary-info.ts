@@ -10,22 +10,22 @@ import {
   answerItems,
   DEFAULT_ITEMS,
   expectStart,
-  type ItemForms,
   lastOfPage,
   MOST_ITEMS,
   overWholeTransactions,
   parseItemLimit,
   parseU64Part,
+  shortForms,
   textOfQuery,
   transactionsBetween,
 } from './parts/transaction-parts.js'
 
-const FORMS: ItemForms<LedgerTransaction> = {
-  toJson: ({ indexInBlock }) => `{"transaction_index":${indexInBlock ?? null}}`,
-  toBcs({ indexInBlock }) {
+const FORMS = shortForms<LedgerTransaction>(
+  ({ indexInBlock }) => `{"transaction_index":${indexInBlock ?? null}}`,
+  ({ indexInBlock }) => {
     return indexInBlock === undefined ? Uint8Array.of(0) : new ByteWriter().u8(1).u32(indexInBlock).toBytes()
   },
-}
+)
 
 export const getTransactionsAuxiliaryInfo = overWholeTransactions({
   id: 'get_transactions_auxiliary_info',

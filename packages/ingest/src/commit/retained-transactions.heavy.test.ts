@@ -103,8 +103,8 @@ function allAnswers(state: LedgerState, last = LAST): unknown {
     events.flatMap(({ key }) => key ?? []),
     ({ address, creationNumber }) => `${hexOf(address)} ${creationNumber}`,
   ).map((stream) => [
-    Array.from(streamEvents(state, stream, { limit: 25 }), ({ bytes }) => hexOf(bytes)),
-    Array.from(streamEvents(state, stream, { start: 1n, limit: 25 }), ({ bytes }) => hexOf(bytes)),
+    Array.from(streamEvents(state, stream, { limit: 25 }), (event) => event && hexOf(event.bytes)),
+    Array.from(streamEvents(state, stream, { start: 1n, limit: 25 }), (event) => event && hexOf(event.bytes)),
   ])
   return { whole, hashes, lists, sent, streams }
 }

@@ -2,6 +2,7 @@ import { ByteReader, isLedgerStateError, type Write } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
 import type { LedgerVersion } from '@ledger-state/feed'
 import { AccumulatorFrontier, DEFAULT_HASH_SALT, LedgerHasher } from '@ledger-state/proof'
+import { computeEventRoot } from '@ledger-state/proof/transactions'
 import { retainedBlockKey, transactionBlockKey, type WholeTransaction, withValues } from '@ledger-state/records'
 import { decodeTransactionBlock, outlineToInfo, type TransactionBlock } from '@ledger-state/records/transaction-blocks'
 import { keyName } from '@ledger-state/records/writes-hash'
@@ -63,10 +64,18 @@ function wholeOf(
   try {
     const complete = ownFacts ? writeSet : withValuesOf(writes, writeSet)
     if (!complete) return undefined
-    const parts = { transaction, events, writeSet: complete }
-    const info = outlineToInfo(outline, hashesAt, parts, hasher)
+    const eventRoot = computeEventRoot(new ByteReader(events), hasher)
+    const info = outlineToInfo(outline, hashesAt, { transaction, eventRoot, writeSet: complete }, hasher)
     if (!hasher.hasHash('TransactionInfo', info, leaf)) return undefined
-    return { ...parts, info, indexInBlock, leaf, readFrontier: () => frontierOf(block, at, hasher) }
+    return {
+      transaction,
+      events,
+      writeSet: complete,
+      info,
+      indexInBlock,
+      leaf,
+      readFrontier: () => frontierOf(block, at, hasher),
+    }
   } catch (error) {
     if (isLedgerStateError(error, 'invalid_bcs')) return undefined
     throw error

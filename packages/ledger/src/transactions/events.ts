@@ -1,14 +1,14 @@
-import { ADDRESS_LENGTH, ByteReader } from '@ledger-state/core'
+import { ADDRESS_LENGTH, ByteReader, type Steps } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
 import type { EventProof } from '@ledger-state/proof'
-import { type ContractEvent, readBcsList, readEvent } from '@ledger-state/proof/transactions'
+import { type ContractEvent, type EventHead, readEvent, readEventHead } from '@ledger-state/proof/transactions'
 import { eventStreamKey } from '@ledger-state/records'
 import type { StoredTransaction } from '@ledger-state/records/transaction-blocks'
 import { transactionsPruned } from '../errors.js'
 import type { LedgerState } from '../state/ledger-state.js'
 import { numberAt, versionsWithNumber } from './indexed-versions.js'
 import type { FoundProof } from './info-proof.js'
-import { madeOnce, proveEvent, renderContextAt } from './ledger-transaction.js'
+import { createEventProver, type EventProver, madeOnce, renderContextAt } from './ledger-transaction.js'
 import { numberedList } from './numbered-list.js'
 import { eventData, eventMembers } from './render/events.js'
 
@@ -19,8 +19,8 @@ export interface LedgerEvent {
   toJson(): string
   /** The version and the event in BCS. */
   readonly bytes: Uint8Array
-  /** The proof of the event, without epoch changes. @throws as `LedgerTransaction.prove` */
-  prove(): FoundProof<EventProof>
+  /** The proof of the event, without epoch changes. @throws as `LedgerTransaction.proveInSteps` */
+  proveInSteps(): Steps<FoundProof<EventProof>>
 }
 
 /** Name of a stream of events. */
@@ -40,28 +40,29 @@ export interface EventsOptions {
 
 /**
  * Events of a stream in order, beginning with `start`. By default, those before a version whose transaction is not kept
- * are left out.
+ * are left out. Undefined is a chance to pause.
  * @throws `version_pruned` if one of them is not kept, or may not be
  */
 export function* streamEvents(
   state: LedgerState,
   { address, creationNumber, count }: EventStream,
   { start, limit }: EventsOptions,
-): Generator<DecodedEvent, void> {
+): Generator<DecodedEvent | undefined, void> {
   state.source.sliced?.expectWholeAccount(address, state.version)
   const key = { key: eventStreamKey(address, creationNumber), hasNumbers: true }
   const list = numberedList(state, key, 'event', start)
   const newest = numberAt(state, key, state.version)?.number ?? -1n
   const first = start ?? (newest < BigInt(limit) ? 0n : newest - BigInt(limit) + 1n)
   let left = limit
+  const isOfPage = ({ key: of }: EventHead): boolean =>
+    of?.creationNumber === creationNumber && of.sequenceNumber >= first && compareBytes(of.address, address) === 0
   for (const { version } of versionsWithNumber(state, key, first)) {
     if (list.leavesOut(version)) continue
-    for (const found of eventsAtVersion(state, version)) {
-      const stream = found.event.key
-      if (stream?.creationNumber !== creationNumber || stream.sequenceNumber < first) continue
-      if (compareBytes(stream.address, address) !== 0) continue
-      list.expectNext(version, stream.sequenceNumber)
-      if (left-- === 0) return
+    for (const found of eventsAtVersion(state, version, isOfPage)) {
+      if (found) {
+        list.expectNext(version, found.event.key!.sequenceNumber)
+        if (left-- === 0) return
+      }
       yield found
     }
   }
@@ -77,45 +78,86 @@ export interface DecodedEvent extends LedgerEvent {
   dataToJson(): string
 }
 
+/** Whether an event is one of those that are wanted. */
+export type EventTest = (head: EventHead) => boolean
+
 /**
- * The events of a version, if it is not above the version of the state.
+ * The events of a version that pass a test, if the version is not above that of the state. Undefined is a chance to
+ * pause.
  * @throws `version_pruned` if its transaction is not kept; `version_truncated`
  */
-export function* eventsAtVersion(state: LedgerState, version: bigint): Generator<DecodedEvent, void> {
+export function* eventsAtVersion(
+  state: LedgerState,
+  version: bigint,
+  isWanted?: EventTest,
+): Generator<DecodedEvent | undefined, void> {
   if (version > state.version) return
   const stored = state.transactions.storedAt(version)
-  if (stored) yield* eventsIn(state, version, stored)
+  if (stored) yield* new StoredEvents(state, version, stored).events(isWanted)
   else if (!state.source.loading?.isLacking) throw transactionsPruned.notKept(version, state.transactions.oldestVersion)
 }
 
-/** The events in the kept transaction of a version. */
-export function* eventsIn(
-  state: LedgerState,
-  version: bigint,
-  stored: Pick<StoredTransaction, 'events'>,
-): Generator<DecodedEvent, void> {
-  let next = 0
-  for (const { event, bytes } of readBcsList(new ByteReader(stored.events), readWithBytes)) {
-    const index = next++
-    yield {
+/** Events that are looked at between two chances to pause: about 0.1 ms. */
+const STEP_EVENTS = 256
+
+/** Place of an event in its transaction, and its bytes. */
+export interface EventPlace {
+  readonly index: number
+  readonly bytes: Uint8Array
+}
+
+/** The events of a kept transaction: 100,000 and more. Only wanted ones are decoded. */
+export class StoredEvents {
+  readonly #state: LedgerState
+  readonly #version: bigint
+  readonly #stored: StoredTransaction
+  readonly #prover: EventProver
+
+  constructor(state: LedgerState, version: bigint, stored: StoredTransaction) {
+    this.#state = state
+    this.#version = version
+    this.#stored = stored
+    this.#prover = createEventProver(state, version, stored)
+  }
+
+  /** The events that pass a test, in order. Undefined is a chance to pause. */
+  *events(isWanted?: EventTest): Generator<DecodedEvent | undefined, void> {
+    for (const place of this.places(isWanted)) yield place && this.at(place)
+  }
+
+  /** The places of the events that pass a test, in order. Undefined is a chance to pause. */
+  *places(isWanted: EventTest = () => true): Generator<EventPlace | undefined, void> {
+    const reader = new ByteReader(this.#stored.events)
+    const count = reader.readLength()
+    for (let index = 0; index < count; index++) {
+      const start = reader.offset
+      const head = readEventHead(reader)
+      if (isWanted(head)) yield { index, bytes: reader.bytes.subarray(start, reader.offset) }
+      if (index % STEP_EVENTS === STEP_EVENTS - 1) yield undefined
+    }
+  }
+
+  /** The event at a place. */
+  at({ index, bytes }: EventPlace): DecodedEvent {
+    const state = this.#state
+    const version = this.#version
+    const prover = this.#prover
+    const event = readEvent(new ByteReader(bytes))
+    return {
       version,
       event,
       index,
-      bytes: withVersion(version, bytes),
+      get bytes() {
+        return withVersion(version, bytes)
+      },
       dataToJson: () => eventData(renderContextAt(state, version), event),
       toJson: () =>
         madeOnce(state, `event ${index} of version ${version}`, () => {
           return `{"version":"${version}",${eventMembers(renderContextAt(state, version), event)}}`
         }),
-      prove: () => proveEvent(state, version, bytes, index),
+      proveInSteps: () => prover.proveInSteps(bytes, index),
     }
   }
-}
-
-function readWithBytes(reader: ByteReader): { readonly event: ContractEvent; readonly bytes: Uint8Array } {
-  const start = reader.offset
-  const event = readEvent(reader)
-  return { event, bytes: reader.bytes.subarray(start, reader.offset) }
 }
 
 const U64_LENGTH = 8

@@ -4,7 +4,7 @@ import { affectedAccountKey, eventTypeKey } from '@ledger-state/records'
 import { type TypeTag, writeTypeTag } from '@ledger-state/type-tag'
 import type { LedgerState } from '../state/ledger-state.js'
 import { createEventFilter, type FieldFilter } from './event-filter.js'
-import { type DecodedEvent, eventsIn } from './events.js'
+import { type DecodedEvent, type EventPlace, StoredEvents } from './events.js'
 import { indexedVersions } from './indexed-versions.js'
 import { type LedgerTransaction, wholeTransactionAt } from './ledger-transaction.js'
 
@@ -35,8 +35,8 @@ const EVERYTHING = new Uint8Array(0)
 const MOST_EXAMINED = { versions: 1_000, bytes: 16 << 20 }
 
 /**
- * A page of a list, which can be iterated once. Instead of an item that a filter leaves out, the iteration gives
- * undefined, so that its reader can pause.
+ * A page of a list, which can be iterated once. Instead of an item that a filter leaves out, and after some others that
+ * were looked at, the iteration gives undefined, so that its reader can pause.
  */
 export interface FoundPage<T> extends Iterable<T | undefined> {
   /** Whether every transaction since the first version asked for is kept. */
@@ -59,8 +59,8 @@ export function affectingTransactions(
   options: FoundOptions,
 ): FoundPage<LedgerTransaction> {
   state.source.sliced?.expectWholeMember(address, state.version)
-  return foundPage(state, affectedAccountKey(address), options, (version) => {
-    const transaction = wholeTransactionAt(state, version)
+  return foundPage(state, affectedAccountKey(address), options, (version, shown) => {
+    const transaction = shown === 0 ? wholeTransactionAt(state, version) : undefined
     return transaction ? [transaction] : []
   })
 }
@@ -90,12 +90,18 @@ export function eventsOfType(
   writeTypeTag(writer, type)
   const bytes = writer.toBytes()
   let storedBytes = 0
-  const itemsOf = (version: bigint): readonly DecodedEvent[] => {
+  function* itemsOf(version: bigint, shown: number): Generator<DecodedEvent | undefined, void> {
     const stored = state.transactions.storedAt(version)
-    if (!stored) return []
+    if (!stored) return
     storedBytes += stored.transaction.length + stored.events.length
-    const events = [...eventsIn(state, version, stored)].filter(({ event }) => isOfType(event.type, bytes))
-    return options.order === 'asc' ? events : events.reverse()
+    const events = new StoredEvents(state, version, stored)
+    const places = events.places((head) => compareBytes(head.type, bytes) === 0)
+    let skipped = 0
+    for (const place of options.order === 'asc' ? places : backwards(places)) {
+      if (!place) yield undefined
+      else if (skipped < shown) skipped++
+      else yield events.at(place)
+    }
   }
   if (filters.length === 0) return foundPage(state, eventTypeKey(bytes), options, itemsOf)
   const filter = createEventFilter(state, type, filters)
@@ -113,14 +119,19 @@ interface ItemFilter<T> {
   isSpent(versions: number): boolean
 }
 
-function isOfType(type: TypeTag, expected: Uint8Array): boolean {
-  const writer = new ByteWriter()
-  writeTypeTag(writer, type)
-  return compareBytes(writer.toBytes(), expected) === 0
+/** Places in the other direction; their chances to pause come first. */
+function* backwards(places: Iterable<EventPlace | undefined>): Generator<EventPlace | undefined, void> {
+  const list: EventPlace[] = []
+  for (const place of places) {
+    if (place) list.push(place)
+    else yield undefined
+  }
+  while (list.length > 0) yield list.pop()
 }
 
 /**
  * A page of the items of the versions that wrote a key.
+ * @param itemsOf the items of a version after the number that was shown; undefined is a chance to pause
  * @throws `version_pruned` if the page begins at a version whose transaction is not kept any more, or the transaction
  *   of the newest version is not kept
  */
@@ -128,7 +139,7 @@ function foundPage<T>(
   state: LedgerState,
   key: Uint8Array,
   { from, order, limit, start, isFull }: FoundOptions,
-  itemsOf: (version: bigint) => readonly T[],
+  itemsOf: (version: bigint, shown: number) => Iterable<T | undefined>,
   filter?: ItemFilter<T>,
 ): FoundPage<T> {
   const { completeSince } = state.transactions
@@ -141,19 +152,23 @@ function foundPage<T>(
     // Each page examines at least one item.
     let isBegun = false
     for (const version of versionsThatWrote(state, key, { from, order, start })) {
-      const skipped = start?.version === version ? start.shown : 0
+      let shown = start?.version === version ? start.shown : 0
       if (isBegun && filter?.isSpent(versions)) {
-        cursor = { version, shown: skipped }
+        cursor = { version, shown }
         return
       }
       versions++
-      for (const [at, item] of itemsOf(version).entries()) {
-        if (at < skipped) continue
+      for (const item of itemsOf(version, shown)) {
+        if (item === undefined) {
+          yield undefined
+          continue
+        }
         if (count === limit || (count > 0 && isFull?.()) || (isBegun && filter?.isSpent(versions - 1))) {
-          cursor = { version, shown: at }
+          cursor = { version, shown }
           return
         }
         isBegun = true
+        shown++
         if (filter && !filter.matches(item)) {
           yield undefined
           continue

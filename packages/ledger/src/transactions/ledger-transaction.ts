@@ -1,13 +1,13 @@
-import { ByteReader, isLedgerStateError } from '@ledger-state/core'
-import type { EventProof, LedgerHasher, SignedCheckpoint, TransactionProof } from '@ledger-state/proof'
-import { checkEventProof, checkTransactionProof } from '@ledger-state/proof'
-import { eventPath, readTransaction } from '@ledger-state/proof/transactions'
+import { atOnce, ByteReader, isLedgerStateError, type Steps } from '@ledger-state/core'
+import type { EventProof, InfoProof, LedgerHasher, SignedCheckpoint, TransactionProof } from '@ledger-state/proof'
+import { checkEventProof, checkInfoProof } from '@ledger-state/proof'
+import { EventTree, eventRootInSteps, readTransaction } from '@ledger-state/proof/transactions'
 import { withValues } from '@ledger-state/records'
 import { outlineToInfo, type StoredTransaction } from '@ledger-state/records/transaction-blocks'
 import { storedDataInvalid } from '../errors.js'
 import type { LedgerState } from '../state/ledger-state.js'
 import { type FoundProof, findInfoProof, signedCheckpointAt } from './info-proof.js'
-import { atOnce, type RenderContext, type Steps } from './render/render-context.js'
+import type { RenderContext } from './render/render-context.js'
 import { type CompleteTransaction, transactionToJson } from './render/transaction.js'
 import { transactionToBcs } from './render/transaction-to-bcs.js'
 
@@ -26,12 +26,14 @@ export interface LedgerTransaction {
   toJsonInSteps(): Steps<string>
   /** The transaction with its info, events, accumulator root and write set in BCS, as full nodes answer. */
   toBcs(): Uint8Array
+  /** The same in steps. Over an async engine it is one step. */
+  toBcsInSteps(): Steps<Uint8Array>
   /**
-   * The proof of the transaction, without epoch changes.
+   * The proof of the transaction, without epoch changes. Over an async engine it is one step.
    * @throws `version_truncated`; `stored_data_invalid`; `verification_failed` if the parts in the store do not fit
    * together
    */
-  prove(): FoundProof<TransactionProof>
+  proveInSteps(): Steps<FoundProof<TransactionProof>>
 }
 
 /** Whether the store has the whole transactions of some versions of the window, up to the version of the state. */
@@ -51,77 +53,108 @@ export function wholeTransactionAt(state: LedgerState, version: bigint): LedgerT
 
 /** The transaction, from the parts that the store keeps. */
 export function createTransaction(state: LedgerState, version: bigint, stored: StoredTransaction): LedgerTransaction {
-  const whole = (): CompleteTransaction => completeTransaction(state, version, stored)
-  function* steps(): Steps<string> {
-    const { timestampUsec } = stored.ownFacts ?? state.source.reader.blockAt(version).block
-    return yield* transactionToJson(renderContextAt(state, version), { version, whole: whole(), timestampUsec })
+  const { loading } = state.source
+  let known: CompleteTransaction | undefined
+  function* complete(): Steps<CompleteTransaction> {
+    const made = known ?? (yield* completeTransaction(state, version, stored))
+    // Over an async engine it may be incomplete.
+    if (!loading) known = made
+    return made
   }
-  const toJson = (): string => madeOnce(state, `transaction ${version} as JSON`, () => atOnce(steps()))
+  function* jsonInSteps(): Steps<string> {
+    const { timestampUsec } = stored.ownFacts ?? state.source.reader.blockAt(version).block
+    const whole = yield* complete()
+    return yield* transactionToJson(renderContextAt(state, version), { version, whole, timestampUsec })
+  }
+  function* bcsInSteps(): Steps<Uint8Array> {
+    return transactionToBcs(version, yield* complete())
+  }
+  const toJson = () => madeOnce(state, `transaction ${version} as JSON`, () => atOnce(jsonInSteps()))
+  const toBcs = () => madeOnce(state, `transaction ${version} in BCS`, () => atOnce(bcsInSteps()))
   return {
     version,
     indexInBlock: stored.indexInBlock,
     toJson,
     *toJsonInSteps() {
-      return state.source.loading ? toJson() : yield* steps()
+      return loading ? toJson() : yield* jsonInSteps()
     },
-    toBcs: () => madeOnce(state, `transaction ${version} in BCS`, () => transactionToBcs(version, whole())),
-    prove() {
-      const { transaction, events, info } = whole()
+    toBcs,
+    *toBcsInSteps() {
+      return loading ? toBcs() : yield* bcsInSteps()
+    },
+    *proveInSteps() {
+      const { transaction, events, info } = loading ? atOnce(complete()) : yield* complete()
       const hasher = hasherOf(state, version)
       const found = findInfoProof(state, version, info, hasher)
       if (found.kind !== 'proven') return found
-      const proof = { transaction, events, infoProof: found.proof, epochEndings: [] }
-      // A read over an async engine runs again once the missing values are loaded.
-      if (!state.source.loading?.isLacking) checkTransactionProof(hasher, proof)
+      // The hash of the info was compared, and so were the hashes of the transaction and its events in it. A read over
+      // an async engine runs again once the missing values are loaded.
+      if (!loading?.isLacking) checkInfoProof(hasher, found.proof)
+      return { kind: 'proven', proof: { transaction, events, infoProof: found.proof, epochEndings: [] } }
+    },
+  }
+}
+
+/** Proves events of one transaction, without epoch changes. */
+export interface EventProver {
+  /**
+   * The proof of the event at a place. All events are hashed once, for the first proof. Over an async engine it is one
+   * step.
+   * @param event BCS of the event
+   * @throws as `LedgerTransaction.proveInSteps`
+   */
+  proveInSteps(event: Uint8Array, index: number): Steps<FoundProof<EventProof>>
+}
+
+/** Proves events of a kept transaction. */
+export function createEventProver(state: LedgerState, version: bigint, stored: StoredTransaction): EventProver {
+  const { loading } = state.source
+  let known: { readonly found: FoundProof<InfoProof>; readonly tree: EventTree } | undefined
+  function* begin(hasher: LedgerHasher): Steps<NonNullable<typeof known>> {
+    const tree = yield* EventTree.inSteps(stored.events, hasher)
+    const { info } = yield* completeTransaction(state, version, stored, tree.root)
+    return { found: findInfoProof(state, version, info, hasher), tree }
+  }
+  return {
+    *proveInSteps(event, index) {
+      const hasher = hasherOf(state, version)
+      known ??= loading ? atOnce(begin(hasher)) : yield* begin(hasher)
+      const { found, tree } = known
+      if (found.kind !== 'proven') return found
+      const proof = { event, index, siblings: tree.pathOf(index), infoProof: found.proof, epochEndings: [] }
+      if (!loading?.isLacking) checkEventProof(hasher, proof)
       return { kind: 'proven', proof }
     },
   }
 }
 
 /**
- * The proof of an event of a kept transaction, without epoch changes.
- * @param event BCS of the event
- * @throws as `LedgerTransaction.prove`
- */
-export function proveEvent(
-  state: LedgerState,
-  version: bigint,
-  event: Uint8Array,
-  index: number,
-): FoundProof<EventProof> {
-  const stored = state.transactions.storedAt(version)
-  if (!stored) return { kind: 'path_not_kept' }
-  const { info, events } = completeTransaction(state, version, stored)
-  const hasher = hasherOf(state, version)
-  const found = findInfoProof(state, version, info, hasher)
-  if (found.kind !== 'proven') return found
-  const siblings = eventPath(new ByteReader(events), index, hasher)
-  const proof = { event, index, siblings, infoProof: found.proof, epochEndings: [] }
-  if (!state.source.loading?.isLacking) checkEventProof(hasher, proof)
-  return { kind: 'proven', proof }
-}
-
-/**
  * The proof that a signed ledger info commits to the transaction info of a version, which has the root of the state if
  * the version ends a block.
  * @param state the newest state: later versions lead from the version to signatures
- * @throws as `LedgerTransaction.prove`
+ * @throws as `LedgerTransaction.proveInSteps`
  */
 export function proveStateOf(state: LedgerState, version: bigint): FoundProof<SignedCheckpoint> {
   const own = signedCheckpointAt(state, version)
   if (own) return { kind: 'proven', proof: own }
   const stored = state.transactions.storedAt(version)
   if (!stored) return { kind: 'path_not_kept' }
-  const { info } = completeTransaction(state, version, stored)
+  const { info } = atOnce(completeTransaction(state, version, stored))
   return findInfoProof(state, version, info, hasherOf(state, version))
 }
 
 /**
  * Everything that the ledger has of a transaction: the values of its write set come from the state, and the hashes are
  * computed.
+ * @param eventRoot root of the events, if it is known
  * @throws `stored_data_invalid` if that transaction does not have the stored hash
  */
-function completeTransaction(state: LedgerState, version: bigint, stored: StoredTransaction): CompleteTransaction {
+function* completeTransaction(
+  state: LedgerState,
+  version: bigint,
+  stored: StoredTransaction,
+  eventRoot?: Uint8Array,
+): Steps<CompleteTransaction> {
   const { transactions, source } = state
   const hasher = hasherOf(state, version)
   const lacks = source.loading?.lacks
@@ -129,11 +162,13 @@ function completeTransaction(state: LedgerState, version: bigint, stored: Stored
   // A read over an async engine runs again once the values are loaded.
   if (!known && source.loading?.lacks === lacks) throw storedDataInvalid.writesUnknown(version)
   const { transaction, events, indexInBlock } = stored
-  const parts = { transaction, events, writeSet: known ?? stored.writeSet }
-  const info = outlineToInfo(stored.outline, stored.hashesAt, parts, hasher)
+  const writeSet = known ?? stored.writeSet
+  const root = eventRoot ?? (yield* eventRootInSteps(events, hasher))
+  const hashed = { transaction, eventRoot: root, writeSet }
+  const info = outlineToInfo(stored.outline, stored.hashesAt, hashed, hasher)
   if (known && !hasher.hasHash('TransactionInfo', info, stored.leaf)) throw storedDataInvalid.infoDiffers(version)
   const accumulatorRoot = transactions.frontierAt(version)?.root() ?? stored.leaf
-  return { ...parts, info, indexInBlock, accumulatorRoot }
+  return { transaction, events, writeSet, info, indexInBlock, accumulatorRoot }
 }
 
 function withStateValues({ transactions }: LedgerState, version: bigint, writeSet: Uint8Array): Uint8Array | undefined {

@@ -1,10 +1,10 @@
 import type { Codec } from '@ledger-state/bcs'
-import { type ByteReader, bytesToHexDigits, isLedgerStateError } from '@ledger-state/core'
+import { type ByteReader, bytesToHexDigits, isLedgerStateError, type Steps } from '@ledger-state/core'
 import { copyBytes } from '@ledger-state/core/bytes'
 import { readGroupMembers, readStructTag, type StateKey, type StructTag, skipTag } from '@ledger-state/type-tag'
 import { resourceTypeToText } from '../resources/resource-type-text.js'
 import type { LedgerState } from '../state/ledger-state.js'
-import { orUndefined } from '../transactions/render/render-context.js'
+import { orUndefined, orUndefinedInSteps } from '../transactions/render/render-context.js'
 import { isUnreadable } from '../types/unreadable.js'
 
 /** A type that groups have as a member. */
@@ -90,9 +90,22 @@ export function orUnknown<T>(state: LedgerState, decode: () => T): T | undefined
   try {
     return orUndefined(decode)
   } catch (error) {
-    if (isUnreadable(error)) return undefined
-    // Over a slice it does not say that the version is pruned, so a caller could not continue.
-    if (state.source.sliced && isLedgerStateError(error, 'version_pruned')) return undefined
-    throw error
+    return undefinedIfUnknown(state, error)
   }
+}
+
+/** As `orUnknown`, in steps. */
+export function* orUnknownInSteps<T>(state: LedgerState, steps: Steps<T>): Steps<T | undefined> {
+  try {
+    return yield* orUndefinedInSteps(steps)
+  } catch (error) {
+    return undefinedIfUnknown(state, error)
+  }
+}
+
+function undefinedIfUnknown(state: LedgerState, error: unknown): undefined {
+  if (isUnreadable(error)) return undefined
+  // Over a slice it does not say that the version is pruned, so a caller could not continue.
+  if (state.source.sliced && isLedgerStateError(error, 'version_pruned')) return undefined
+  throw error
 }

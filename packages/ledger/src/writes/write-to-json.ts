@@ -1,4 +1,4 @@
-import { addressToShortHex } from '@ledger-state/core'
+import { addressToShortHex, type Steps } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
 import { decodeStateKey, type StructTag } from '@ledger-state/type-tag'
 import { findMember, structTagToBytes } from '../resources/read-resource.js'
@@ -9,7 +9,7 @@ import { createTableValue } from '../tables/table-item.js'
 import { changeMembers } from '../transactions/render/changes.js'
 import { hexText, valueToJson } from '../transactions/render/render-context.js'
 import { isUnreadable } from '../types/unreadable.js'
-import { orUnknown } from './value-printer.js'
+import { orUnknown, orUnknownInSteps } from './value-printer.js'
 
 /** A write of a version: its state key, and the value or null for a deletion. */
 export interface WrittenValue {
@@ -20,13 +20,18 @@ export interface WrittenValue {
 /**
  * A write as the JSON of changes, in the form in which full nodes print the changes of a transaction, without the hash of
  * the state key. A group is one change for each member. A write that cannot be decoded has `state_key` and `value` in hex.
+ * It is made in steps, because a group may have 20,000 members.
  * @param types types of keys and values of a table, which the `data` of its items is decoded with
  */
-export function writeToJson(state: LedgerState, write: WrittenValue, types: TableTypes = {}): readonly string[] {
+export function* writeToJson(
+  state: LedgerState,
+  write: WrittenValue,
+  types: TableTypes = {},
+): Steps<readonly string[]> {
   const { view, source } = state
   const item = types.keyType && types.valueType ? tableItemToJson(state, write, types) : undefined
   if (item) return [item]
-  const members = orUnknown(state, () => changeMembers({ view, types: source.types }, undefined, write, ''))
+  const members = yield* orUnknownInSteps(state, changeMembers({ view, types: source.types }, undefined, write, ''))
   return members ? members.map((text) => `{${text}}`) : [rawWriteToJson(write)]
 }
 

@@ -1,11 +1,11 @@
-import { ByteReader, ByteWriter, bytesToHex } from '@ledger-state/core'
+import { atOnce, ByteReader, ByteWriter, bytesToHex, type Steps } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
 import { parseStructTag, writeTypeTag } from '@ledger-state/type-tag'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { LedgerHasher } from '../hashes/ledger-hasher.js'
 import { rootByPath } from './accumulator-path.js'
-import { computeEventRoot, eventPath } from './event-root.js'
+import { computeEventRoot, EventTree, eventRootInSteps } from './event-root.js'
 
 const hasher = new LedgerHasher()
 
@@ -24,15 +24,20 @@ function vectorOf(events: readonly Uint8Array[]): Uint8Array {
 
 const vectors = fc.array(fc.uint8Array({ maxLength: 40 }), { minLength: 1, maxLength: 40 })
 
-describe('eventPath', () => {
+const treeOf = (bytes: Uint8Array) => atOnce(EventTree.inSteps(bytes, hasher))
+
+describe('EventTree', () => {
   it('leads from each event to the root of all of them', () => {
     fc.assert(
       fc.property(vectors, (data) => {
         const events = data.map(eventOf)
         const bytes = vectorOf(events)
         const root = computeEventRoot(new ByteReader(bytes), hasher)
+        const tree = treeOf(bytes)
+        expect(bytesToHex(tree.root)).toBe(bytesToHex(root))
+        expect(bytesToHex(atOnce(eventRootInSteps(bytes, hasher)))).toBe(bytesToHex(root))
         for (const [index, event] of events.entries()) {
-          const siblings = eventPath(new ByteReader(bytes), index, hasher)
+          const siblings = tree.pathOf(index)
           expect(siblings.length).toBe(Math.ceil(Math.log2(events.length)))
           const leaf = hasher.hash('ContractEvent', event)
           expect(bytesToHex(rootByPath(hasher, leaf, BigInt(index), siblings, 'EventAccumulator'))).toBe(
@@ -51,7 +56,7 @@ describe('eventPath', () => {
         const bytes = vectorOf(events)
         const root = computeEventRoot(new ByteReader(bytes), hasher)
         const index = at % events.length
-        const siblings = eventPath(new ByteReader(bytes), index, hasher)
+        const siblings = treeOf(bytes).pathOf(index)
         for (const [other, event] of events.entries()) {
           const leaf = hasher.hash('ContractEvent', event)
           const found = rootByPath(hasher, leaf, BigInt(index), siblings, 'EventAccumulator')
@@ -69,8 +74,36 @@ describe('eventPath', () => {
   it('of a single event is empty', () => {
     const event = eventOf(Uint8Array.of(7))
     const bytes = vectorOf([event])
-    expect(eventPath(new ByteReader(bytes), 0, hasher)).toEqual([])
+    expect(treeOf(bytes).pathOf(0)).toEqual([])
     const root = computeEventRoot(new ByteReader(bytes), hasher)
     expect(bytesToHex(root)).toBe(bytesToHex(hasher.hash('ContractEvent', event)))
+  })
+
+  it('of no events has the root of an empty accumulator', () => {
+    const root = computeEventRoot(new ByteReader(vectorOf([])), hasher)
+    expect(bytesToHex(treeOf(vectorOf([])).root)).toBe(bytesToHex(root))
+  })
+
+  it('is made in steps of a few hashes', () => {
+    const events = Array.from({ length: 5_000 }, (_, at) => eventOf(new ByteWriter().u64(BigInt(at)).toBytes()))
+    const bytes = vectorOf(events)
+    const root = computeEventRoot(new ByteReader(bytes), hasher)
+    const countOf = (steps: Steps<Uint8Array>): number => {
+      let count = 0
+      let step = steps.next()
+      for (; !step.done; step = steps.next()) count++
+      expect(bytesToHex(step.value)).toBe(bytesToHex(root))
+      return count
+    }
+    function* rootOfTree(): Steps<Uint8Array> {
+      return (yield* EventTree.inSteps(bytes, hasher)).root
+    }
+    expect(countOf(rootOfTree())).toBeGreaterThan((2 * events.length) / 100)
+    expect(countOf(eventRootInSteps(bytes, hasher))).toBeGreaterThan(events.length / 100)
+  })
+
+  it('of a count that its bytes cannot have is refused before memory is taken', () => {
+    const bytes = new ByteWriter().uleb128(2 ** 31 - 1).toBytes()
+    expect(() => treeOf(bytes)).toThrow(expect.objectContaining({ code: 'invalid_bcs' }))
   })
 })

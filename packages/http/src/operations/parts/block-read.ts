@@ -6,9 +6,8 @@ import { chooseFormat } from '../../protocol/accept.js'
 import { CONTENT_TYPE, type OutputFormat } from '../../protocol/media-types.js'
 import { expectLastSegment } from './account-parts.js'
 import { type Answer, type OperationRequest, type Parameter, STATE_ERRORS } from './operation.js'
-import { BcsVectorBody, JsonArrayBody } from './page-bodies.js'
 import { parameterOf, parsePart } from './request-parts.js'
-import { addInTurns, lastOfPage, TRANSACTION_FORMS, transactionsBetween } from './transaction-parts.js'
+import { bodyOfItems, lastOfPage, TRANSACTION_FORMS, transactionsBetween } from './transaction-parts.js'
 
 export const WITH_TRANSACTIONS_PARAMETER: Parameter = {
   name: 'with_transactions',
@@ -67,15 +66,11 @@ async function blockWithTransactions(
   const { firstVersion, lastVersion } = block
   const items = transactionsBetween(state, firstVersion, lastOfPage(firstVersion, MOST_TRANSACTIONS, lastVersion))
   const head = format === 'json' ? blockToJsonHead(block) : blockToBcsHead(block)
-  const out = request.openBody()
-  const body =
-    typeof head === 'string'
-      ? new JsonArrayBody(out.text(head), TRANSACTION_FORMS.toJson, TRANSACTION_FORMS.inSteps)
-      : new BcsVectorBody(out, TRANSACTION_FORMS.toBcs)
-  await addInTurns(request, items, body)
-  const ended = body.end()
-  const whole = typeof head === 'string' ? ended.text('}') : ended.prefix(head)
-  return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body: whole }
+  const isJson = typeof head === 'string'
+  const out = isJson ? request.openBody().text(head) : request.openBody()
+  const ended = await bodyOfItems(request, out, format, items, TRANSACTION_FORMS)
+  const body = isJson ? ended.text('}') : ended.prefix(head)
+  return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body }
 }
 
 function parseWithTransactions(query: string): boolean {

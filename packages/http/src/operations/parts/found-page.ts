@@ -45,13 +45,12 @@ export async function answerFound<T>(
   const limit = Math.min(pageLimit(asked, DEFAULT_ITEMS, MOST_ITEMS), most)
   let length = 0
   const counted: ItemForms<T> = {
-    toJson: (item) => noted(forms.toJson(item)),
-    inSteps:
-      forms.inSteps &&
-      function* (item) {
-        return noted(yield* forms.inSteps!(item))
-      },
-    toBcs: (item) => noted(forms.toBcs(item)),
+    *toJson(item) {
+      return noted(yield* forms.toJson(item))
+    },
+    *toBcs(item) {
+      return noted(yield* forms.toBcs(item))
+    },
   }
   const noted = <V extends string | Uint8Array>(value: V): V => {
     length += value.length

@@ -1,5 +1,6 @@
-import { bytesToHex } from '@ledger-state/core'
+import { bytesToHex, type Steps } from '@ledger-state/core'
 import { findTransaction, type LedgerState, type LedgerTransaction } from '@ledger-state/ledger'
+import type { TransactionProof } from '@ledger-state/proof'
 import { transactionHashUnknown, transactionNotKept } from '../../errors.js'
 import { chooseFormat } from '../../protocol/accept.js'
 import { CONTENT_TYPE, type OutputFormat } from '../../protocol/media-types.js'
@@ -40,15 +41,27 @@ export function oneTransaction(
   asked: ReturnType<typeof parseAskedProof>,
   transaction: LedgerTransaction,
 ): Answer | Promise<Answer> {
-  const proof = asked && expectProof(transaction.version, transaction.prove())
-  const answer = (body: Buffer): Answer | Promise<Answer> => {
+  const answer = ({ body, proof }: RenderedTransaction): Answer | Promise<Answer> => {
     request.hold(body.length)
     if (asked && proof) return withTransactionProof(request, ledger, format, body, proof, asked)
     return { ledger, contentType: CONTENT_TYPE[format], body }
   }
-  if (format === 'bcs') return answer(Buffer.concat([COMMITTED, transaction.toBcs()]))
-  const json = runInTurns(request, transaction.toJsonInSteps())
-  return typeof json === 'string' ? answer(Buffer.from(json)) : json.then((text) => answer(Buffer.from(text)))
+  const rendered = runInTurns(request, render(transaction, format, asked !== undefined))
+  return rendered instanceof Promise ? rendered.then(answer) : answer(rendered)
+}
+
+interface RenderedTransaction {
+  readonly body: Buffer
+  readonly proof: TransactionProof | undefined
+}
+
+function* render(transaction: LedgerTransaction, format: OutputFormat, withProof: boolean): Steps<RenderedTransaction> {
+  const proof = withProof ? expectProof(transaction.version, yield* transaction.proveInSteps()) : undefined
+  const body =
+    format === 'json'
+      ? Buffer.from(yield* transaction.toJsonInSteps())
+      : Buffer.concat([COMMITTED, yield* transaction.toBcsInSteps()])
+  return { body, proof }
 }
 
 /** Answers with the transaction that has the hash in the path. */

@@ -8,14 +8,11 @@ import { TurnBudget } from './turn-budget.js'
 export class JsonArrayBody<T> implements PageBody<T> {
   readonly #out: AnswerBytes
   readonly #toJson: (item: T) => string
-  readonly #inSteps: ((item: T) => Generator<undefined, string>) | undefined
   #isEmpty = true
 
-  /** @param inSteps the same as `toJson`, in steps, for items that may take long */
-  constructor(out: AnswerBytes, toJson: (item: T) => string, inSteps?: (item: T) => Generator<undefined, string>) {
+  constructor(out: AnswerBytes, toJson: (item: T) => string) {
     this.#out = out.text('[')
     this.#toJson = toJson
-    this.#inSteps = inSteps
   }
 
   get length(): number {
@@ -23,14 +20,7 @@ export class JsonArrayBody<T> implements PageBody<T> {
   }
 
   add(item: T): void {
-    this.#addJson(this.#toJson(item))
-  }
-
-  *addInSteps(item: T): Generator<undefined, void> {
-    this.#addJson(this.#inSteps ? yield* this.#inSteps(item) : this.#toJson(item))
-  }
-
-  #addJson(json: string): void {
+    const json = this.#toJson(item)
     if (!this.#isEmpty) this.#out.text(',')
     this.#out.text(json)
     this.#isEmpty = false

@@ -1,10 +1,11 @@
-import { hexToBytes, isLedgerStateError, parseU64 } from '@ledger-state/core'
+import { hexToBytes, isLedgerStateError, parseU64, type Steps } from '@ledger-state/core'
 import {
   hasWholeTransactions,
   type LedgerState,
   type LedgerTransaction,
   wholeTransactionAt,
 } from '@ledger-state/ledger'
+import type { AnswerBytes } from '../../admission/answer-bytes.js'
 import { invalidParameter, invalidRequest, operationNotServed, transactionNotKept } from '../../errors.js'
 import { CONTENT_TYPE, type OutputFormat } from '../../protocol/media-types.js'
 import { decodePercent, queryParameter } from '../../protocol/query.js'
@@ -140,18 +141,25 @@ export function* transactionsBetween(
   }
 }
 
-/** Forms of the items of a page. */
+/** Forms of the items of a page, in steps: an item may take long. */
 export interface ItemForms<T> {
-  toJson(item: T): string
-  /** The same as `toJson`, in steps, for items that may take long. */
-  readonly inSteps?: ((item: T) => Generator<undefined, string>) | undefined
-  toBcs(item: T): Uint8Array
+  toJson(item: T): Steps<string>
+  toBcs(item: T): Steps<Uint8Array>
+}
+
+/** Forms of items that take one short step. */
+export function shortForms<T>(toJson: (item: T) => string, toBcs: (item: T) => Uint8Array): ItemForms<T> {
+  return { toJson: (item) => inOneStep(toJson, item), toBcs: (item) => inOneStep(toBcs, item) }
+}
+
+function* inOneStep<T, F>(toForm: (item: T) => F, item: T): Steps<F> {
+  yield
+  return toForm(item)
 }
 
 export const TRANSACTION_FORMS: ItemForms<LedgerTransaction> = {
-  toJson: (transaction) => transaction.toJson(),
-  inSteps: (transaction) => transaction.toJsonInSteps(),
-  toBcs: (transaction) => transaction.toBcs(),
+  toJson: (transaction) => transaction.toJsonInSteps(),
+  toBcs: (transaction) => transaction.toBcsInSteps(),
 }
 
 /** Answers with a list of items, which are read in turns of the event loop. Undefined is a chance to pause. */
@@ -160,27 +168,46 @@ export async function answerItems<T>(
   state: LedgerState,
   format: OutputFormat,
   items: Iterable<T | undefined>,
-  { toJson, inSteps, toBcs }: ItemForms<T>,
+  forms: ItemForms<T>,
 ): Promise<Answer> {
-  const body =
-    format === 'json'
-      ? new JsonArrayBody(request.openBody(), toJson, inSteps)
-      : new BcsVectorBody(request.openBody(), toBcs)
-  await addInTurns(request, items, body)
-  return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body: await body.end() }
+  const body = await bodyOfItems(request, request.openBody(), format, items, forms)
+  return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body }
 }
 
-/** Adds items to a body in turns of the event loop. Undefined is a chance to pause. */
-export async function addInTurns<T>(
+/**
+ * Writes items to a body in turns of the event loop, as an array or a vector. Undefined is a chance to pause.
+ * @param out the body, which may have bytes that precede an array
+ */
+export async function bodyOfItems<T>(
+  request: OperationRequest,
+  out: AnswerBytes,
+  format: OutputFormat,
+  items: Iterable<T | undefined>,
+  { toJson, toBcs }: ItemForms<T>,
+): Promise<AnswerBytes> {
+  if (format === 'json') {
+    const body = new JsonArrayBody(out, (json: string) => json)
+    await addInTurns(request, items, toJson, body)
+    return body.end()
+  }
+  const body = new BcsVectorBody(out, (bytes: Uint8Array) => bytes)
+  await addInTurns(request, items, toBcs, body)
+  return body.end()
+}
+
+async function addInTurns<T, F>(
   request: OperationRequest,
   items: Iterable<T | undefined>,
-  body: { add(item: T): void; addInSteps?(item: T): Generator<undefined, void> },
+  toForm: (item: T) => Steps<F>,
+  body: { add(form: F): void },
 ): Promise<void> {
   const turn = new TurnBudget(request)
   for (const item of items) {
     if (item !== undefined) {
-      if (!body.addInSteps) body.add(item)
-      else for (const _ of body.addInSteps(item)) if (turn.isSpent) await turn.nextTurn()
+      const steps = toForm(item)
+      let step = steps.next()
+      for (; !step.done; step = steps.next()) if (turn.isSpent) await turn.nextTurn()
+      body.add(step.value)
     }
     if (turn.isSpent) await turn.nextTurn()
   }

@@ -14,7 +14,7 @@ import type { Answer, OperationRequest, Parameter } from './operation.js'
 import { parameterOf } from './request-parts.js'
 import { MAX_ENDING_BYTES } from './state-proofs.js'
 import { type AskedProof, endingsFrom, parseBoolean } from './state-read.js'
-import { type ItemForms, MOST_ITEMS } from './transaction-parts.js'
+import { type ItemForms, MOST_ITEMS, shortForms } from './transaction-parts.js'
 
 /** Most items of a page with a proof for each: a proof reads some kept transactions for each level of the tree. */
 const MOST_PROVEN_ITEMS = 10
@@ -51,16 +51,19 @@ export function eventForms(withProofs: boolean): ItemForms<LedgerEvent> {
   return withProofs ? PROVEN_FORMS : EVENT_FORMS
 }
 
-const EVENT_FORMS: ItemForms<LedgerEvent> = { toJson: (event) => event.toJson(), toBcs: ({ bytes }) => bytes }
+const EVENT_FORMS = shortForms<LedgerEvent>(
+  (event) => event.toJson(),
+  ({ bytes }) => bytes,
+)
 
 const PROVEN_FORMS: ItemForms<LedgerEvent> = {
-  toJson(event) {
-    const proof = expectProof(event.version, event.prove())
+  *toJson(event) {
+    const proof = expectProof(event.version, yield* event.proveInSteps())
     return `{"value":${event.toJson()},"proof":${JSON.stringify(eventProofToJson(proof))}}`
   },
-  toBcs(event) {
+  *toBcs(event) {
     const writer = new ByteWriter().byteString(event.bytes)
-    writeEventProof(writer, expectProof(event.version, event.prove()))
+    writeEventProof(writer, expectProof(event.version, yield* event.proveInSteps()))
     return writer.toBytes()
   },
 }

@@ -1,3 +1,4 @@
+import type { Steps } from '@ledger-state/core'
 import { TURN_BUDGET_MS } from '../../admission/turn-queue.js'
 import type { OperationRequest } from './operation.js'
 
@@ -25,10 +26,7 @@ export class TurnBudget {
 }
 
 /** The result of steps, in turns of the event loop; at once if they take no longer than one. */
-export function runInTurns<T>(
-  request: Pick<OperationRequest, 'nextTurn'>,
-  steps: Generator<undefined, T>,
-): T | Promise<T> {
+export function runInTurns<T>(request: Pick<OperationRequest, 'nextTurn'>, steps: Steps<T>): T | Promise<T> {
   const turn = new TurnBudget(request)
   let step = steps.next()
   while (!step.done && !turn.isSpent) step = steps.next()
@@ -36,7 +34,7 @@ export function runInTurns<T>(
 }
 
 /** The result of the rest of steps, in turns of the event loop. */
-async function finishInTurns<T>(turn: TurnBudget, steps: Generator<undefined, T>): Promise<T> {
+async function finishInTurns<T>(turn: TurnBudget, steps: Steps<T>): Promise<T> {
   for (let step = steps.next(); ; step = steps.next()) {
     if (step.done) return step.value
     if (turn.isSpent) await turn.nextTurn()

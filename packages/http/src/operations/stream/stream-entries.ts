@@ -2,6 +2,7 @@ import type { VersionWrites } from '@ledger-state/core'
 import { branchOf, nearestWrite } from '@ledger-state/engine'
 import {
   type Change,
+  type DecodedEvent,
   eventsOfType,
   type LedgerState,
   type ViewAnswer,
@@ -9,6 +10,7 @@ import {
   viewHistory,
 } from '@ledger-state/ledger'
 import type { TypeTag } from '@ledger-state/type-tag'
+import type { Turn } from '../../admission/turn-queue.js'
 import { bytesOf, type SharedReader } from '../../changes/shared-changes.js'
 import { changeToJson } from '../../formats/history-formats.js'
 import { transactionMember, transactionsOf } from '../../formats/transaction-formats.js'
@@ -59,9 +61,8 @@ export class WriteEntries implements StreamEntries {
           const changes = this.#changesOf(record)
           const { version } = record
           // An entry begins with its first change.
-          const { done, value } = changes.next()
-          if (!done) yield { version, pieces: entryPieces(state, version, 'changes', value, changes) }
-          if (turn.isSpent) await turn.nextTurn()
+          const first = await nextInTurns(changes, turn)
+          if (first !== undefined) yield { version, pieces: entryPieces(state, version, 'changes', first, changes) }
         }
       } finally {
         this.#host.release(bytes)
@@ -75,42 +76,47 @@ export class WriteEntries implements StreamEntries {
     this.#reader.close()
   }
 
-  *#changesOf({ version, writes }: VersionWrites): Generator<string, undefined> {
+  /** Undefined is a chance to pause. */
+  *#changesOf({ version, writes }: VersionWrites): Generator<string | undefined, void> {
     const { ledger } = this.#host
     let states: readonly [LedgerState, LedgerState] | undefined
     for (const [key, value] of writes) {
       if (!this.#filter.selects(key)) continue
       states ??= [ledger.at(version), ledger.at(version - 1n)]
       yield* this.#filter.changesOf(...states, { key, value })
+      yield undefined
     }
   }
 }
 
-/** The pieces of an entry with a list. */
+/** The next item, in turns of the event loop; undefined at the end. */
+async function nextInTurns<T>(items: Iterator<T | undefined, void>, turn: Turn): Promise<T | undefined> {
+  for (;;) {
+    const { done, value } = items.next()
+    if (turn.isSpent) await turn.nextTurn()
+    if (done || value !== undefined) return value ?? undefined
+  }
+}
+
+/** The pieces of an entry with a list. A piece is empty where the list has a chance to pause. */
 function* entryPieces(
   state: LedgerState,
   version: bigint,
   member: string,
   first: string,
-  others: Iterable<string>,
+  others: Iterable<string | undefined>,
 ): Generator<string> {
   yield `{"version":"${version}","timestamp":"${timeOf(state, version)}","${member}":[${first}`
-  for (const one of others) yield `,${one}`
+  for (const one of others) yield one === undefined ? '' : `,${one}`
   yield `]${transactionMember(transactionsOf(state)?.(version))}}`
 }
 
 /** Memory of the answers of a view after which a page ends. */
 const MOST_ANSWER_BYTES = 256 << 10
-/** Most events that are read in one go. */
+/** Events after which a page ends, with those of its last version. */
 const PAGE_OF_EVENTS = 100
-
-interface Jsonable {
-  toJson(): string
-}
-
-function* jsonOf(items: readonly Jsonable[]): Generator<string> {
-  for (const item of items) yield item.toJson()
-}
+/** Most changes of a view in a page. */
+const PAGE_OF_ANSWERS = 100
 
 /** The events of a type, of a store that keeps whole transactions. */
 export class EventEntries implements StreamEntries {
@@ -123,31 +129,63 @@ export class EventEntries implements StreamEntries {
   }
 
   async *read(first: bigint, state: LedgerState): AsyncGenerator<StreamStep> {
-    const { turn } = this.#host
-    let current: { readonly version: bigint; readonly events: Jsonable[] } | undefined
-    const entryOf = ({ version, events: [one, ...others] }: NonNullable<typeof current>): StreamStep => ({
-      version,
-      pieces: entryPieces(state, version, 'events', one!.toJson(), jsonOf(others)),
-    })
     state.transactions.expectSince(first)
-    for (let start: { readonly version: bigint; readonly shown: number } | undefined; ; ) {
-      const page = eventsOfType(state, this.#type, { from: first, order: 'asc', limit: PAGE_OF_EVENTS, start })
-      for (const event of page) {
-        if (event && event.version !== current?.version) {
-          if (current) yield entryOf(current)
-          current = { version: event.version, events: [] }
+    for (let from: bigint | undefined = first; from !== undefined; ) {
+      const events = new EventPage(
+        eventsOfType(state, this.#type, { from, order: 'asc', limit: Number.MAX_SAFE_INTEGER }),
+      )
+      from = undefined
+      for (let event = await events.next(this.#host.turn); event; event = await events.next(this.#host.turn)) {
+        const { version } = event
+        if (events.count > PAGE_OF_EVENTS) {
+          from = version
+          break
         }
-        if (event) current!.events.push(event)
-        if (turn.isSpent) await turn.nextTurn()
+        yield { version, pieces: entryPieces(state, version, 'events', event.toJson(), events.restOf(version)) }
       }
-      start = page.cursor
-      if (!start) break
     }
-    if (current) yield entryOf(current)
     yield { version: state.version }
   }
 
   close(): void {}
+}
+
+/** Reads events one version after the other. */
+class EventPage {
+  readonly #events: Iterator<DecodedEvent | undefined, void>
+  /** The event after the rest of a version. */
+  #next: DecodedEvent | undefined
+  /** Number of events that were read. */
+  count = 0
+
+  constructor(events: Iterable<DecodedEvent | undefined>) {
+    this.#events = events[Symbol.iterator]() as Iterator<DecodedEvent | undefined, void>
+  }
+
+  /** The first event of the next version; undefined at the end. Call it after all events of the version before. */
+  async next(turn: Turn): Promise<DecodedEvent | undefined> {
+    const found = this.#next
+    if (!found) return this.#counted(await nextInTurns(this.#events, turn))
+    this.#next = undefined
+    return found
+  }
+
+  /** The other events of a version as JSON. Undefined is a chance to pause. */
+  *restOf(version: bigint): Generator<string | undefined, void> {
+    for (let step = this.#events.next(); !step.done; step = this.#events.next()) {
+      const event = this.#counted(step.value ?? undefined)
+      if (event && event.version !== version) {
+        this.#next = event
+        return
+      }
+      yield event?.toJson()
+    }
+  }
+
+  #counted(event: DecodedEvent | undefined): DecodedEvent | undefined {
+    if (event) this.count++
+    return event
+  }
 }
 
 /**
@@ -179,7 +217,7 @@ export class ViewEntries implements StreamEntries {
         const history = viewHistory(state, this.#call, {
           from,
           order: 'asc',
-          limit: PAGE_OF_EVENTS,
+          limit: PAGE_OF_ANSWERS,
           budget: views.rules.budget,
           computesElsewhere: true,
           isFull: () => runs.areSpent || bytes >= MOST_ANSWER_BYTES,

@@ -17,15 +17,15 @@ export interface WriteFilter {
   /** Whether a write of the key may make a change that is shown. */
   selects(key: Uint8Array): boolean
   /**
-   * The changes that a selected write makes, as JSON.
+   * The changes that a selected write makes, as JSON. Undefined is a chance to pause.
    * @param before the state before the version of the write
    */
-  changesOf(state: LedgerState, before: LedgerState, write: WrittenValue): readonly string[]
+  changesOf(state: LedgerState, before: LedgerState, write: WrittenValue): Iterable<string | undefined>
 }
 
 export const EVERY_WRITE: WriteFilter = {
   selects: () => true,
-  changesOf: (state, _before, write) => writeToJson(state, write),
+  changesOf: (state, _before, write) => changesOfWrite(state, write),
 }
 
 /** The writes of resources and modules at an address. */
@@ -39,8 +39,16 @@ export function writesOfTable(handle: Uint8Array, types: TableTypes): WriteFilte
   const prefix = tableKeyPrefix(handle)
   return {
     selects: (key) => startsWith(key, prefix),
-    changesOf: (state, _before, write) => writeToJson(state, write, types),
+    changesOf: (state, _before, write) => changesOfWrite(state, write, types),
   }
+}
+
+function* changesOfWrite(
+  state: LedgerState,
+  write: WrittenValue,
+  types?: TableTypes,
+): Generator<string | undefined, void> {
+  yield* yield* writeToJson(state, write, types)
 }
 
 /** The changes of resources of a type, at one address or any. */

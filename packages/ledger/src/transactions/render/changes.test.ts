@@ -1,4 +1,4 @@
-import { ByteWriter, parseAddress } from '@ledger-state/core'
+import { atOnce, ByteWriter, parseAddress } from '@ledger-state/core'
 import { createMemoryEngine } from '@ledger-state/engine'
 import { LedgerHasher } from '@ledger-state/proof'
 import { hasSharedData } from '@ledger-state/testing/shared-data'
@@ -9,7 +9,7 @@ import { ModuleCache } from '../../caches/module-cache.js'
 import { ModuleInterfaces } from '../../caches/module-interfaces.js'
 import { CachedTypeResolver } from '../../types/type-resolver.js'
 import { changesToJson } from './changes.js'
-import { atOnce, type RenderContext } from './render-context.js'
+import type { RenderContext } from './render-context.js'
 
 const FORUM = '0x1::voting::VotingForum<0x1::governance_proposal::GovernanceProposal>'
 const U64_SEVEN = new ByteWriter().u64(7n).toBytes()

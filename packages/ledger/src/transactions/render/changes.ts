@@ -1,4 +1,4 @@
-import { addressToShortHex, ByteReader, bytesToHex } from '@ledger-state/core'
+import { addressToShortHex, ByteReader, bytesToHex, type Steps } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
 import { moduleAbi, readModuleInterface, readResourceGroup } from '@ledger-state/move-module'
 import { visitWriteSet, type WriteOp } from '@ledger-state/proof/transactions'
@@ -6,13 +6,11 @@ import { decodeStateKey, STATE_KEY_ADDRESS_AT, type StateKey } from '@ledger-sta
 import { compareStructTags } from '../../groups/compare-struct-tags.js'
 import { moveTypeToText, resourceTypeToText } from '../../resources/resource-type-text.js'
 import {
-  atOnce,
   hexText,
   jsonList,
   orUndefined,
   orUndefinedInSteps,
   type RenderContext,
-  type Steps,
   type ValueContext,
   valueToJson,
 } from './render-context.js'
@@ -40,7 +38,7 @@ export function* changesToJson(context: RenderContext, writeSet: Uint8Array): St
   const texts: string[] = []
   for (const change of changes) {
     const hash = `"state_key_hash":${hexText(context.hasher.hash('StateKey', change.key))},`
-    const members = yield* orUndefinedInSteps(membersInSteps(context, tables, change, hash))
+    const members = yield* orUndefinedInSteps(changeMembers(context, tables, change, hash))
     if (members) for (const text of members) texts.push(`{${text}}`)
   }
   return jsonList(texts)
@@ -60,21 +58,13 @@ function compareChanges(a: Change, b: Change): number {
 }
 
 /**
- * Members of the changes that a write makes; undefined if one of them cannot be printed.
+ * Members of the changes that a write makes, in steps: a group of 20,000 members takes a second. Undefined if one of them
+ * cannot be printed.
  * @param tables the types of tables whose items are decoded
  * @param hash the member with the hash of the key, and a comma; or nothing
  * @throws an error of a type that cannot be resolved, `invalid_bcs`
  */
-export function changeMembers(
-  context: ValueContext,
-  tables: WrittenTables | undefined,
-  write: Pick<WriteOp, 'key' | 'value'>,
-  hash: string,
-): readonly string[] | undefined {
-  return atOnce(membersInSteps(context, tables, write, hash))
-}
-
-function* membersInSteps(
+export function* changeMembers(
   context: ValueContext,
   tables: WrittenTables | undefined,
   { key, value }: Pick<WriteOp, 'key' | 'value'>,

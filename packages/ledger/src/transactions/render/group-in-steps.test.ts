@@ -1,4 +1,4 @@
-import { ByteWriter, parseAddress } from '@ledger-state/core'
+import { atOnce, ByteWriter, parseAddress } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
 import { createMemoryEngine } from '@ledger-state/engine'
 import { writeModule } from '@ledger-state/move-module'
@@ -9,7 +9,6 @@ import { ModuleCache } from '../../caches/module-cache.js'
 import { ModuleInterfaces } from '../../caches/module-interfaces.js'
 import { CachedTypeResolver } from '../../types/type-resolver.js'
 import { changesToJson } from './changes.js'
-import { atOnce } from './render-context.js'
 
 const OWNER = parseAddress('0xcafe')
 const TYPES = ['u8', 'u16', 'u32', 'u64', 'u128', 'u256', 'bool', 'address']

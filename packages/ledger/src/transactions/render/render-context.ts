@@ -1,4 +1,4 @@
-import { bytesToHex, isLedgerStateError } from '@ledger-state/core'
+import { bytesToHex, isLedgerStateError, type Steps } from '@ledger-state/core'
 import type { StateView } from '@ledger-state/engine'
 import type { LedgerHasher } from '@ledger-state/proof'
 import type { TypeTag } from '@ledger-state/type-tag'
@@ -24,19 +24,6 @@ export type ValueContext = Pick<RenderContext, 'view' | 'types'>
 /** The JSON of a value. Undefined if its type cannot be resolved at the version, or the bytes do not fit it. */
 export function valueToJson({ types, view }: ValueContext, tag: TypeTag, bytes: Uint8Array): string | undefined {
   return orUndefined(() => types.resolve(tag, view).bytesToJson(bytes))
-}
-
-/**
- * Work in steps, after each of which others may have a turn: a transaction may write a group of 20,000 members, whose
- * types take a second.
- */
-export type Steps<T> = Generator<undefined, T>
-
-/** The result of steps, all at once. */
-export function atOnce<T>(steps: Steps<T>): T {
-  let step = steps.next()
-  while (!step.done) step = steps.next()
-  return step.value
 }
 
 /** The result of some work. Undefined if a type, a module or a value cannot be read. */

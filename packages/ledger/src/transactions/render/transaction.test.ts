@@ -1,6 +1,6 @@
 // Transactions of every kind of payload and signature, and transactions that cannot be printed. The kits have real
 // examples of most.
-import { ByteWriter, bytesToHex, parseAddress } from '@ledger-state/core'
+import { atOnce, ByteWriter, bytesToHex, parseAddress } from '@ledger-state/core'
 import { createMemoryEngine } from '@ledger-state/engine'
 import { LedgerHasher } from '@ledger-state/proof'
 import { hasSharedData } from '@ledger-state/testing/shared-data'
@@ -10,7 +10,7 @@ import { writesOfGenesis } from '../../../testing/genesis-writes.js'
 import { ModuleCache } from '../../caches/module-cache.js'
 import { ModuleInterfaces } from '../../caches/module-interfaces.js'
 import { CachedTypeResolver } from '../../types/type-resolver.js'
-import { atOnce, type RenderContext } from './render-context.js'
+import type { RenderContext } from './render-context.js'
 import { transactionToJson } from './transaction.js'
 import { transactionToBcs } from './transaction-to-bcs.js'
 

@@ -1,4 +1,4 @@
-import { addressToShortHex, ByteReader, bytesToHex } from '@ledger-state/core'
+import { addressToShortHex, ByteReader, bytesToHex, type Steps } from '@ledger-state/core'
 import { readTransactionInfo } from '@ledger-state/proof'
 import {
   type BlockEpilogue,
@@ -16,7 +16,7 @@ import { transactionUnreadable } from '../../errors.js'
 import { changesToJson } from './changes.js'
 import { eventToJson } from './events.js'
 import { payloadToJson } from './payload.js'
-import { hexText, jsonList, type RenderContext, type Steps } from './render-context.js'
+import { hexText, jsonList, type RenderContext } from './render-context.js'
 import { signatureToJson } from './signature.js'
 import { validatorMembers } from './validator.js'
 import { vmStatusToText } from './vm-status.js'

@@ -1,0 +1,9 @@
+/** Work in steps, after each of which others may have a turn. */
+export type Steps<T> = Generator<undefined, T>
+
+/** The result of steps, all at once. */
+export function atOnce<T>(steps: Steps<T>): T {
+  let step = steps.next()
+  while (!step.done) step = steps.next()
+  return step.value
+}
