@@ -59,7 +59,7 @@ describe('a transaction with many events', () => {
   }
 
   it('is one entry of the stream of their type, and is read once for it, not for every 100 of them', async () => {
-    const reads = vi.spyOn(ByteReader.prototype, 'readU8')
+    const reads = vi.spyOn(ByteReader.prototype, 'readLength')
     const stream = await openEventStream(`http://127.0.0.1:${running.port}/v1/stream?from=1&event_type=${EVENT_TYPE}`)
     for (;;) {
       const event = await stream.next()
