@@ -160,7 +160,11 @@ describe('GET /v1/stream', () => {
     expect(await statusOf('', 'x')).toEqual([400, 'web_framework_error'])
     expect(await statusOf('?table=0x1&account=0x1')).toEqual([400, 'invalid_input'])
     expect(await statusOf('?key_type=u8')).toEqual([400, 'invalid_input'])
-    expect(await statusOf('?resource_type=u8')).toEqual([400, 'web_framework_error'])
+    const { text: refusal } = await open(`${url}?resource_type=vector%3Cu8%3E`)
+    expect(JSON.parse(await refusal())).toEqual({
+      message: 'failed to parse parameter `resource_type`: "vector<u8>" is not a struct tag 0x…::module::Name',
+      error_code: 'web_framework_error',
+    })
     expect(await statusOf('?view=%7B%7D')).toEqual([400, 'web_framework_error'])
     expect(await statusOf('?tabel=0x1')).toEqual([400, 'invalid_input'])
     expect(await statusOf('?event_type=0x1::a::B')).toEqual([403, 'api_disabled'])

@@ -8,7 +8,7 @@ import {
   parseMoment,
   type TableTypes,
 } from '@ledger-state/ledger'
-import { accountKeyPrefix, type StructTag, tableItemKey } from '@ledger-state/type-tag'
+import { accountKeyPrefix, isStructTag, type StructTag, tableItemKey, typeTagToText } from '@ledger-state/type-tag'
 import { invalidParameter, invalidRequest, operationDisabled } from '../errors.js'
 import { TRANSACTION_SCHEMA } from '../formats/transaction-formats.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
@@ -152,7 +152,7 @@ function parseEntries(request: OperationRequest): (state: LedgerState, after: bi
   const types: TableTypes = { keyType, valueType }
   const hasTypes = keyType !== undefined || valueType !== undefined
   if (hasTypes && (!table || !keyType || !valueType)) throw invalidParameter.tableTypesWithoutTable()
-  const resource = parameterOf(query, 'resource_type', (text) => parseStruct(request, text))
+  const resource = parseResourceFilter(request)
   const asset = parameterOf(query, 'asset_type', (text) => ledger.parseAsset(text))
   const event = parameterOf(query, 'event_type', (text) => ledger.parseType(text))
   // Free text is decoded once: it may have a % of its own.
@@ -197,10 +197,10 @@ function ofView(request: OperationRequest, text: string): () => OpenEntries {
   }
 }
 
-function parseStruct({ ledger }: OperationRequest, text: string): StructTag {
-  const type = ledger.parseType(text)
-  if (type.kind === 'struct') return type
-  throw invalidRequest.structTagExpected('parameter `resource_type`', text)
+function parseResourceFilter({ query, ledger }: OperationRequest): StructTag | undefined {
+  const type = parameterOf(query, 'resource_type', (text) => ledger.parseType(text))
+  if (!type || isStructTag(type)) return type
+  throw invalidRequest.structTagExpected('parameter `resource_type`', typeTagToText(type))
 }
 
 async function* toBytes(texts: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
