@@ -199,6 +199,21 @@ describe('POST /v1/view/history', () => {
     expect((await post(start, VALUE)).statusCode).toBe(404)
   })
 
+  it('refuses a page of points in time after a truncation below its first point, and after no other', async () => {
+    for (const headers of [{ accept: 'application/json' }, { accept: 'text/csv' }]) {
+      const engine = await smallLedger()
+      const post = ask(engine)
+      const query = '?every=2s&order=asc&limit=1'
+      const cursor = String((await post(query, VALUE, headers)).headers['x-svc-cursor'])
+      expect(cursor).toBe('2000000.0')
+      await engine.truncateTo(8n)
+      const again = await post(`${query}&start=${cursor}`, VALUE, headers)
+      expect([again.statusCode, again.body]).toEqual([200, expect.stringContaining('2000000')])
+      await engine.truncateTo(2n)
+      expect((await post(`${query}&start=${cursor}`, VALUE, headers)).statusCode).toBe(404)
+    }
+  })
+
   it('ends a page once its runs have used up the budget of one request, and continues from there', async () => {
     const values = Array.from({ length: 50 }, (_, at): Write[] => [[HOLDER_KEY, u64(at)]])
     // One such view takes about 80 instructions, including its compilation.

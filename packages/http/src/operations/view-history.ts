@@ -88,7 +88,7 @@ export const getViewHistory: Operation = {
     const state = request.pin(range.to)
     const call = readCall()
     rules.expectAllowed(call.address, call.module, call.function)
-    if (start) expectSameBranch(start, state)
+    if (start) expectSameBranch(start, state, range.sample)
     const from = range.from && firstVersionOf(request.ledger, range.from)
     if (from !== undefined) expectOrdered(range, from, state.version)
     // Points in time have no transaction.
@@ -164,12 +164,21 @@ function withoutStart(query: string): string {
 }
 
 /**
- * Checks that the versions of the page before still exist.
- * @throws `version_truncated` if one was cut off since
+ * Checks that a cursor's version, or the newest version until its time, still exists.
+ * @throws `version_truncated` if it was cut off since
  */
-function expectSameBranch({ at, branch }: Cursor, { ledger }: LedgerState): void {
-  const cut = ledger.truncations?.find(({ number, version }) => number > branch && version < at)
+function expectSameBranch({ at, branch }: Cursor, state: LedgerState, sample: ViewSample | undefined): void {
+  const isTime = sample !== undefined && 'everyUsec' in sample
+  const cut = state.ledger.truncations?.find(({ number, version }) => {
+    return number > branch && (isTime ? timeOfLeft(state, version) : version) < at
+  })
   if (cut) throw versionTruncated(cut.version + 1n)
+}
+
+/** Time of the newest block that a truncation left; 0 if it has left the window, or was cut off later. */
+function timeOfLeft({ ledger, source }: LedgerState, version: bigint): bigint {
+  if (version < ledger.oldestVersion || version > ledger.latestVersion) return 0n
+  return source.reader.blockAt(version).block.timestampUsec
 }
 
 function parseSample(query: string): { readonly sample: ViewSample | undefined; readonly ignoresClock: boolean } {
