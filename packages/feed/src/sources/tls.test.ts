@@ -80,7 +80,6 @@ describe('a handshake', () => {
     ['that is cut', (socket: Socket) => socket.destroy()],
     ['that is reset', (socket: Socket) => socket.resetAndDestroy()],
     ['that ends in order', (socket: Socket) => socket.end()],
-    ['that is answered with something else', (socket: Socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')],
   ])('%s is begun again as often as other failures are', async (_, cutOff) => {
     const url = await cut(cutOff)
     const onNotice = (text: string) => notices.push(text)
