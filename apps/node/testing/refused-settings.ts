@@ -72,6 +72,7 @@ export const REFUSED_TEXTS: Readonly<Record<keyof typeof settings, readonly stri
   treeDir: [TOO_LONG],
   assumeEmptyBase: SWITCHES,
   keepTransactions: ['', 'x', 'true', 'WHOLE', 'whole,none'],
+  transactionIndexes: ['', 'x', 'all', 'HASH', 'hash,,sender', 'hash,none', 'hash, sender,x'],
   holdings: ['', 'yes', 'true', 'ON'],
   compress: ['', 'on', 'true', 'deflate', 'AUTO'],
   json: SWITCHES,

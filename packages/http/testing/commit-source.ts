@@ -25,7 +25,7 @@ export async function commitSource(
     const read = record.readWhole!()
     const group = new TransactionGroup(record.version)
     const own = group.add(record.version, read, record.writes)
-    const whole = [own, ...group.toWrites().writes.get(record.version)!]
+    const whole = [...own, ...group.toWrites().writes.get(record.version)!]
     const mark = engine.ledger ? [] : [[WHOLE_TRANSACTIONS_KEY, Buffer.from(source.hashSalt!)] as const]
     const { version, block, writes } = record
     await engine.commit([{ version, block, writes: [...writes, ...whole, ...mark] }], { chainId: CHAIN_ID })

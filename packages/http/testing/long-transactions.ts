@@ -44,7 +44,7 @@ export async function createLongTransactions(eventCount: number): Promise<StateW
     const bytes = frontier.toBytes()
     const own: Write[] = [...writes]
     if (at === made.length - 1) own.push([CHECKPOINT_KEY, checkpointOf(leaves, transaction.info, frontier.root())])
-    own.push(group.add(version, { ...transaction, indexInBlock: undefined, leaf, readFrontier: () => bytes }, own))
+    own.push(...group.add(version, { ...transaction, indexInBlock: undefined, leaf, readFrontier: () => bytes }, own))
     if (at === 0) own.push([WHOLE_TRANSACTIONS_KEY, Buffer.from(DEFAULT_HASH_SALT)])
     return { version, block: { height: version, epoch: 1n, timestampUsec: version }, writes: own }
   })

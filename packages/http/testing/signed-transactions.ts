@@ -104,7 +104,7 @@ async function commitChain(
         const bytes = frontier.toBytes()
         const whole = { transaction, info, events, writeSet, indexInBlock: undefined, leaf, readFrontier: () => bytes }
         group ??= new TransactionGroup(version)
-        own.push(group.add(version, whole, own))
+        own.push(...group.add(version, whole, own))
         if (first + at === wholeFrom) own.push([WHOLE_TRANSACTIONS_KEY, Buffer.from(SALT)])
       }
       return { version, block, writes: own }

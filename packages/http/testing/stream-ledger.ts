@@ -354,7 +354,7 @@ export class StreamLedger {
       const { version, height, timestampUsec } = one
       const whole = { ...this.#whole, events: eventsOf(one), readFrontier: () => this.#frontierAt(version) }
       group ??= new TransactionGroup(version)
-      const own = [...writes, group.add(version, whole, writes)]
+      const own = [...writes, ...group.add(version, whole, writes)]
       if (version === 0n) own.push([WHOLE_TRANSACTIONS_KEY, Buffer.from(HASH_SALT)])
       const block = one.isBlock ? { height, epoch: 0n, timestampUsec } : undefined
       records.push({ version, ...(block && { block }), writes: own })

@@ -1,4 +1,5 @@
 import { declareErrors, LedgerStateError } from '@ledger-state/core'
+import type { TransactionIndex } from '@ledger-state/records'
 import type { SliceKeepingErrorCode } from '@ledger-state/slices'
 
 declare module '@ledger-state/core' {
@@ -59,8 +60,15 @@ export const rangeErrors = declareErrors('invalid_argument', {
     `the store has the range ${from}-${to} of a ledger: continue it with this range, or join it with others`,
   otherTransactions: () =>
     'the store keeps different parts of transactions than this ingest: give the options of its first ingest',
+  hasAllIndexes: () => 'a range has all indexes of transactions: they cannot be chosen for it',
   nothingInRange: (from: bigint, to: bigint) => `no block begins in the range ${from}-${to}`,
 })
+
+/** @param indexes those of the store */
+export function otherIndexes(indexes: readonly TransactionIndex[]): IngestError {
+  const message = `the store has these indexes of transactions: ${indexes.join(', ') || 'none'}; it keeps them, so ingest into another store to have others`
+  return new LedgerStateError('invalid_argument', message)
+}
 
 export const versionGap = declareErrors('version_gap', {
   gapAfterStore: (place: string, found: bigint, expected: bigint) => [

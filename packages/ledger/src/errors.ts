@@ -11,6 +11,7 @@ import {
 } from '@ledger-state/core'
 import type { LedgerSummary, StateErrorCode } from '@ledger-state/engine'
 import type { ViewFault } from '@ledger-state/move-vm'
+import type { TransactionIndex } from '@ledger-state/records'
 
 /** UTF-16 units of a list of names in a message. */
 const MOST_NAMES_LENGTH = 1_000
@@ -52,6 +53,7 @@ export type LedgerErrorCode =
   | 'view_result_unreadable'
   | 'read_too_large'
   | 'holdings_not_indexed'
+  | 'transactions_not_indexed'
 
 type LedgerError = LedgerStateError<LedgerErrorCode>
 
@@ -249,6 +251,19 @@ export const transactionsPruned = declareErrors('version_pruned', {
     { version: since - 1n, oldestVersion: since },
   ],
 })
+
+const FOUND_BY: Readonly<Record<TransactionIndex, string>> = {
+  hash: 'transactions by their hash',
+  sender: 'transactions by their sender',
+  affected: 'transactions by the accounts that they affect',
+  'event-key': 'events by their stream',
+  'event-type': 'events by their type',
+}
+
+export function transactionsNotIndexed(index: TransactionIndex): LedgerError {
+  const message = `this store does not index ${FOUND_BY[index]}: --transaction-indexes of its ingest left out ${index}`
+  return new LedgerStateError('transactions_not_indexed', message)
+}
 
 export const storedDataInvalid = declareErrors('stored_data_invalid', {
   /** Error for stored bytes that do not fit their type, or for a stored resource of an unresolvable type. */

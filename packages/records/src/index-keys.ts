@@ -5,6 +5,8 @@ import { readEventHead } from '@ledger-state/proof/transactions'
 import { STATE_KEY_ADDRESS_AT } from '@ledger-state/type-tag'
 import { affectedAccountKey, eventStreamKey, eventTypeKey, nonceKey, sequenceNumberKey } from './own-keys.js'
 import { readSent } from './sent-transaction.js'
+import type { WholeTransaction } from './whole-transaction.js'
+import type { TransactionIndex } from './whole-transactions-mark.js'
 
 const ACCESS_PATH = 0
 const TABLE_ITEM = 1
@@ -19,17 +21,15 @@ interface GroupedKey {
   readonly numbers?: bigint[]
 }
 
-/** Keys of indexes by family and by name, for versions from `firstVersion` on. A version is given as its offset from it. */
+/** Keys of indexes by family and by name, for a group of versions that begins with `firstVersion`. */
 export class IndexKeys {
   readonly firstVersion: bigint
+  readonly #indexes: ReadonlySet<TransactionIndex>
   readonly #keys = { sequence: newKeys(), nonce: newKeys(), affected: newKeys(), stream: newKeys(), type: newKeys() }
 
-  constructor(firstVersion: bigint) {
+  constructor(firstVersion: bigint, indexes: ReadonlySet<TransactionIndex>) {
     this.firstVersion = firstVersion
-  }
-
-  offsetOf(version: bigint): number {
-    return Number(version - this.firstVersion)
+    this.#indexes = indexes
   }
 
   *all(): Generator<GroupedKey, void> {
@@ -37,7 +37,8 @@ export class IndexKeys {
   }
 
   /** Removes some versions, and the keys that have no other. */
-  remove(offsets: readonly number[]): void {
+  remove(removed: readonly bigint[]): void {
+    const offsets = removed.map((version) => Number(version - this.firstVersion))
     for (const family of Object.values(this.#keys)) {
       for (const [name, { key, ...versions }] of family) {
         const kept = versions.offsets.flatMap((offset, at) => (offsets.includes(offset) ? [] : [at]))
@@ -52,7 +53,20 @@ export class IndexKeys {
     }
   }
 
-  addSent(offset: number, transaction: Uint8Array): void {
+  /** Adds a version to all indexes that are kept. */
+  add(
+    version: bigint,
+    { transaction, events }: Pick<WholeTransaction, 'transaction' | 'events'>,
+    writes: readonly Write[],
+  ): void {
+    const offset = Number(version - this.firstVersion)
+    const indexes = this.#indexes
+    if (indexes.has('sender')) this.#addSent(offset, transaction)
+    if (indexes.has('affected')) this.#addAffected(offset, writes)
+    if (indexes.has('event-key') || indexes.has('event-type')) this.#addEvents(offset, events)
+  }
+
+  #addSent(offset: number, transaction: Uint8Array): void {
     const sent = readSent(transaction)
     if (!sent) return
     const { sender } = sent
@@ -67,7 +81,7 @@ export class IndexKeys {
     else family.set(name, { key: nonceKey(sender), offsets: [offset] })
   }
 
-  addAffected(offset: number, writes: readonly Write[]): void {
+  #addAffected(offset: number, writes: readonly Write[]): void {
     const { affected } = this.#keys
     let before: Uint8Array | undefined
     for (const [key] of writes) {
@@ -82,20 +96,21 @@ export class IndexKeys {
     }
   }
 
-  addEvents(offset: number, events: Uint8Array): void {
+  #addEvents(offset: number, events: Uint8Array): void {
     const { stream, type: types } = this.#keys
+    const [hasTypes, hasStreams] = [this.#indexes.has('event-type'), this.#indexes.has('event-key')]
     const reader = new ByteReader(events)
     let before: Uint8Array | undefined
     for (let rest = reader.readLength(); rest > 0; rest--) {
       const { key, type } = readEventHead(reader)
-      if (!before || compareBytes(type, before) !== 0) {
+      if (hasTypes && (!before || compareBytes(type, before) !== 0)) {
         const name = nameOf(type)
         const known = types.get(name)
         if (known) addTo(known, offset)
         else types.set(name, { key: eventTypeKey(type), offsets: [offset] })
       }
       before = type
-      if (!key) continue
+      if (!key || !hasStreams) continue
       const { address, creationNumber, sequenceNumber } = key
       const name = `${nameOf(address)}${creationNumber}`
       const known = stream.get(name)

@@ -126,8 +126,11 @@ export { decodeValueType, encodeValueType } from './slice/value-type.js'
 export type { TrustedState } from './trusted-state.js'
 export { type WholeTransaction, withValues } from './whole-transaction.js'
 export {
+  ALL_TRANSACTION_INDEXES,
   decodeWholeTransactionsMark,
   encodeWholeTransactionsMark,
-  WHOLE_TRANSACTIONS_GAP,
+  TRANSACTION_INDEXES,
+  type TransactionIndex,
+  type WholeTransactionsMark,
   wholeTransactionsBegin,
 } from './whole-transactions-mark.js'

@@ -78,7 +78,7 @@ describe('a block of transactions', () => {
         for (const [at, one] of list.entries()) {
           const version = first + BigInt(at)
           const whole = wholeOf(version, one)
-          expect(isWholeTransactionKey(group.add(version, whole, [])[0])).toBe(true)
+          expect(isWholeTransactionKey(group.add(version, whole, [])[0]![0])).toBe(true)
         }
         const { writes, tooLong } = group.toWrites()
         expect(tooLong).toEqual([])

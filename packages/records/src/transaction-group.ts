@@ -14,7 +14,9 @@ import {
 import type { OwnFacts, StoredTransaction } from './transaction-block.js'
 import { BlockParts, TransactionBlockWriter } from './transaction-block-writer.js'
 import type { WholeTransaction } from './whole-transaction.js'
+import { ALL_TRANSACTION_INDEXES, type TransactionIndex } from './whole-transactions-mark.js'
 
+const NOTHING: readonly Write[] = []
 const NO_FACTS: OwnFacts = { timestampUsec: 0n }
 
 /**
@@ -55,11 +57,13 @@ export class TransactionGroup {
   #block: TransactionBlockWriter | undefined
   /** The keys of the group, or of the last block of a group whose blocks have keys of their own. */
   #keys: IndexKeys
+  readonly #indexes: ReadonlySet<TransactionIndex>
 
-  constructor(firstVersion: bigint, place: TransactionPlace = 'shared') {
+  constructor(firstVersion: bigint, place: TransactionPlace = 'shared', indexes = ALL_TRANSACTION_INDEXES) {
     this.firstVersion = firstVersion
     this.#place = place
-    this.#keys = new IndexKeys(firstVersion)
+    this.#indexes = indexes
+    this.#keys = new IndexKeys(firstVersion, indexes)
   }
 
   /**
@@ -69,23 +73,26 @@ export class TransactionGroup {
    * @returns the writes of the version itself
    * @throws `invalid_bcs`
    */
-  add(version: bigint, whole: WholeTransaction, writes: readonly Write[], ownFacts: OwnFacts = NO_FACTS): Write {
-    const { transaction, events, info } = whole
+  add(
+    version: bigint,
+    whole: WholeTransaction,
+    writes: readonly Write[],
+    ownFacts: OwnFacts = NO_FACTS,
+  ): readonly Write[] {
+    const { info } = whole
     // The hash of the transaction is the first of the hashes in its info.
     const hashesAt = hashesOffset(info)
     this.#blockFor(version, whole).add(whole, hashesAt, writes, ownFacts)
-    const offset = this.#keys.offsetOf(version)
-    this.#keys.addSent(offset, transaction)
-    this.#keys.addAffected(offset, writes)
-    this.#keys.addEvents(offset, events)
-    return [this.#keyAt(transactionHashKey(info, hashesAt), version), transactionHashMark(info, hashesAt)]
+    this.#keys.add(version, whole, writes)
+    if (!this.#indexes.has('hash')) return NOTHING
+    return [[this.#keyAt(transactionHashKey(info, hashesAt), version), transactionHashMark(info, hashesAt)]]
   }
 
   #blockFor(version: bigint, whole: WholeTransaction): TransactionBlockWriter {
     if (this.#block?.hasRoomFor(version, whole)) return this.#block
     this.#endBlock()
     const isOwn = this.#place === 'own'
-    if (isOwn) this.#keys = new IndexKeys(version)
+    if (isOwn) this.#keys = new IndexKeys(version, this.#indexes)
     const place = { firstVersion: version, group: isOwn ? version : this.firstVersion, frontier: whole.readFrontier() }
     this.#block = new TransactionBlockWriter(place, this.#place !== 'shared', this.#parts)
     return this.#block
@@ -121,7 +128,7 @@ export class TransactionGroup {
   #addRows(writes: Write[], keys: IndexKeys, without: readonly bigint[] = []): void {
     const { firstVersion } = keys
     const writer = new ByteWriter()
-    if (without.length > 0) keys.remove(without.map((version) => keys.offsetOf(version)))
+    if (without.length > 0) keys.remove(without)
     for (const grouped of keys.all())
       writes.push([this.#keyAt(grouped.key, firstVersion), encodeGroupedVersions(firstVersion, grouped, writer)])
   }
@@ -140,23 +147,21 @@ function blockKeyAt(place: TransactionPlace, version: bigint): Uint8Array {
   return place === 'own' ? retainedBlockKey(version) : transactionBlockKey(version)
 }
 
-/** All keys that transactions with keys of their own have in a store, except the one of their block. */
+/** All keys that transactions with keys of their own can have in a store, except the one of their block. */
 export function ownIndexKeys(
   firstVersion: bigint,
   transactions: readonly StoredTransaction[],
   hasher: LedgerHasher,
 ): readonly Uint8Array[] {
-  const indexes = new IndexKeys(firstVersion)
+  const indexKeys = new IndexKeys(firstVersion, ALL_TRANSACTION_INDEXES)
   const keys: Uint8Array[] = []
-  for (const [offset, { transaction, events, writeSet }] of transactions.entries()) {
-    const hashKey = transactionHashKey(hasher.hash('Transaction', transaction))
-    keys.push(retainedIndexKey(hashKey, firstVersion + BigInt(offset)))
-    indexes.addSent(offset, transaction)
-    indexes.addEvents(offset, events)
+  for (const [at, stored] of transactions.entries()) {
+    const version = firstVersion + BigInt(at)
     const writes: Write[] = []
-    visitWriteSet(new ByteReader(writeSet), ({ key }) => writes.push([key, null]))
-    indexes.addAffected(offset, writes)
+    visitWriteSet(new ByteReader(stored.writeSet), ({ key }) => writes.push([key, null]))
+    indexKeys.add(version, stored, writes)
+    keys.push(retainedIndexKey(transactionHashKey(hasher.hash('Transaction', stored.transaction)), version))
   }
-  for (const { key } of indexes.all()) keys.push(retainedIndexKey(key, firstVersion))
+  for (const { key } of indexKeys.all()) keys.push(retainedIndexKey(key, firstVersion))
   return keys
 }

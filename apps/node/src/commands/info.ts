@@ -7,7 +7,10 @@ import {
   type CommitMark,
   type Contradiction,
   decodeCommitMark,
+  decodeWholeTransactionsMark,
+  TRANSACTION_INDEXES,
   TRANSACTIONS_KEY,
+  type TransactionIndex,
   WHOLE_TRANSACTIONS_KEY,
   wholeTransactionsBegin,
 } from '@ledger-state/records'
@@ -255,10 +258,14 @@ function ledgerFacts(ledger: LedgerSummary, base: StoreBase, mark: Uint8Array | 
   }
 }
 
+const NOTHING = new Uint8Array(0)
+
 /** The first versions since which a store has the transactions of all later ones; undefined if it lacks the newest. */
 interface TransactionsSince {
   readonly summaries: bigint | undefined
   readonly whole: bigint | undefined
+  /** Indexes of whole transactions. */
+  readonly indexes: ReadonlySet<TransactionIndex>
 }
 
 function transactionsOf(engine: LmdbEngineReader): TransactionsSince {
@@ -267,24 +274,28 @@ function transactionsOf(engine: LmdbEngineReader): TransactionsSince {
 }
 
 function keptTransactions(summaries: StateEntry | undefined, whole: StateEntry | undefined): TransactionsSince {
-  return { summaries: summaries?.version, whole: wholeTransactionsBegin(whole) }
+  const { indexes } = decodeWholeTransactionsMark(whole?.value ?? NOTHING)
+  return { summaries: summaries?.version, whole: wholeTransactionsBegin(whole), indexes }
 }
 
-function transactionsFacts({ summaries, whole }: TransactionsSince) {
+function transactionsFacts({ summaries, whole, indexes }: TransactionsSince) {
   return {
     transactions_since: summaries === undefined ? null : String(summaries),
     whole_transactions_since: whole === undefined ? null : String(whole),
+    transaction_indexes: whole === undefined ? null : [...indexes],
   }
 }
 
 function transactionsRow(
   { oldestVersion }: LedgerSummary,
-  { summaries, whole }: TransactionsSince,
+  { summaries, whole, indexes }: TransactionsSince,
 ): readonly [string, string] {
   const since = whole ?? summaries
   if (since === undefined) return ['transactions', 'not kept']
   const kept = since <= oldestVersion ? 'kept' : `kept since version ${since}`
-  return ['transactions', `${whole === undefined ? 'summaries' : 'whole'}, ${kept}`]
+  if (whole === undefined) return ['transactions', `summaries, ${kept}`]
+  const leftOut = TRANSACTION_INDEXES.filter((index) => !indexes.has(index))
+  return ['transactions', `whole, ${kept}${leftOut.length === 0 ? '' : `, without indexes: ${leftOut.join(', ')}`}`]
 }
 
 function trustFacts({ signed, contradicted }: CommitMark) {

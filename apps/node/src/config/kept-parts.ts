@@ -1,4 +1,5 @@
 import type { KeptParts } from '@ledger-state/ingest'
+import type { TransactionIndex } from '@ledger-state/records'
 import { usageError } from '../errors.js'
 import type { CommandInput } from './command.js'
 import { settings } from './settings.js'
@@ -11,6 +12,14 @@ import { asksForSlice } from './slice-settings.js'
 export function readKeptParts(input: CommandInput): KeptParts | undefined {
   const asked = input.get(settings.keepTransactions)
   return asked === 'none' && asksForSlice(input) ? 'summary' : asked
+}
+
+/** Indexes of whole transactions; undefined for all, or those that the store has. */
+export function readTransactionIndexes(input: CommandInput): readonly TransactionIndex[] | undefined {
+  const asked = input.get(settings.transactionIndexes)
+  const parts = input.get(settings.keepTransactions) ?? 'whole'
+  if (asked && parts !== 'whole') throw usageError('--transaction-indexes needs whole transactions')
+  return asked
 }
 
 /**

@@ -22,6 +22,7 @@ import {
   wholeNumber,
 } from './option.js'
 import { seconds, secondsText } from './seconds.js'
+import { parseTransactionIndexes } from './transaction-indexes.js'
 import { parseViewBudget, parseViewFilter } from './view-settings.js'
 import { parseWindowBound } from './window-bound.js'
 
@@ -149,6 +150,12 @@ export const settings = {
       'whole|summary|none',
       'parts of transactions to keep: everything, with events; hash, success, sender and entry function of those that write; or nothing; by default a new store keeps everything that the source has, and other stores continue as they began',
       oneOf('whole', 'summary', 'none'),
+    ),
+    transactionIndexes: option(
+      'transaction-indexes',
+      'NAMES',
+      'indexes of whole transactions to keep, with commas: hash, sender, affected, event-key, event-type; or none (default: all); a store with whole transactions keeps those that it has',
+      parseTransactionIndexes,
     ),
     retainTransactions: atOnce(
       option(
@@ -482,6 +489,7 @@ export const ingestSettings = [
   settings.assumeEmptyBase,
   settings.chainId,
   settings.keepTransactions,
+  settings.transactionIndexes,
   settings.retainTransactions,
   settings.holdings,
   settings.compress,
@@ -508,6 +516,7 @@ export const nodeOptions = [
   settings.serveBackup,
   settings.followHeader,
   settings.keepTransactions,
+  settings.transactionIndexes,
   settings.retainTransactions,
   settings.holdings,
   settings.compress,

@@ -1,9 +1,10 @@
 import type { Network, SourceOptions } from '@ledger-state/feed'
 import type { KeptParts } from '@ledger-state/ingest'
+import type { TransactionIndex } from '@ledger-state/records'
 import type { Compress } from '@ledger-state/state-engine'
 import type { CommandInput } from '../config/command.js'
 import { readHashSalt } from '../config/hash-salt.js'
-import { readKeptParts, readRetainedTransactions } from '../config/kept-parts.js'
+import { readKeptParts, readRetainedTransactions, readTransactionIndexes } from '../config/kept-parts.js'
 import { settings } from '../config/settings.js'
 import { readSliceSettings, type SliceSettings } from '../config/slice-settings.js'
 import { usageError } from '../errors.js'
@@ -15,6 +16,7 @@ export interface IngestSettings {
   readonly assumeEmptyBase: boolean
   readonly chainId: number | undefined
   readonly keepTransactions: KeptParts | undefined
+  readonly transactionIndexes: readonly TransactionIndex[] | undefined
   /** Versions whose transactions stay after their state is pruned. */
   readonly retainTransactions: bigint | undefined
   /** Whether to write the index of holdings. */
@@ -50,6 +52,7 @@ export function parseIngestSettings(input: CommandInput): IngestSettings {
     assumeEmptyBase: input.get(settings.assumeEmptyBase),
     chainId: input.get(settings.chainId) ?? network?.chainId,
     keepTransactions: readKeptParts(input),
+    transactionIndexes: readTransactionIndexes(input),
     retainTransactions: readRetainedTransactions(input, retain),
     holdings: input.get(settings.holdings) === 'on',
     compress: input.get(settings.compress),

@@ -3,7 +3,7 @@ import type { KeptParts } from '@ledger-state/ingest'
 import type { CommandInput } from '../config/command.js'
 import { forwardSettings } from '../config/forward-settings.js'
 import { readHashSalt } from '../config/hash-salt.js'
-import { readKeptParts, readRetainedTransactions } from '../config/kept-parts.js'
+import { readKeptParts, readRetainedTransactions, readTransactionIndexes } from '../config/kept-parts.js'
 import { limitsOfSettings } from '../config/limit-settings.js'
 import type { Option } from '../config/option.js'
 import { type ListenAddress, settings } from '../config/settings.js'
@@ -198,6 +198,7 @@ function writerSettings(input: CommandInput, shared: SharedSettings): WriterSett
     hashSalt: readHashSalt(input),
     verify: input.get(settings.verify),
     keepTransactions: readKeptParts(input) ?? defaultKeptParts(input),
+    transactionIndexes: readTransactionIndexes(input),
     retainTransactions: readRetainedTransactions(input, retain)?.toString(),
     holdings: input.get(settings.holdings) === 'on',
     compress: input.get(settings.compress),

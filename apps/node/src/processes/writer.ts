@@ -11,7 +11,7 @@ import {
   PRUNE_TURN_ENTRIES,
   pruneTurn,
 } from '@ledger-state/ingest'
-import { decodeCommitMark } from '@ledger-state/records'
+import { decodeCommitMark, type TransactionIndex } from '@ledger-state/records'
 import type { Compress } from '@ledger-state/state-engine'
 import type { Logger } from 'pino'
 import type { SliceSettings } from '../config/slice-settings.js'
@@ -37,6 +37,7 @@ export interface WriterSettings {
   readonly hashSalt: string | undefined
   readonly verify: boolean
   readonly keepTransactions: KeptParts | undefined
+  readonly transactionIndexes: readonly TransactionIndex[] | undefined
   /** Number of versions whose transactions stay after their state is pruned, in decimal. */
   readonly retainTransactions: string | undefined
   readonly holdings: boolean
@@ -98,6 +99,7 @@ async function followSources(
     window,
     verify,
     keepTransactions,
+    transactionIndexes,
     holdings,
     compress,
     slice,
@@ -112,7 +114,15 @@ async function followSources(
   const following: Following = {
     engine,
     keeper,
-    how: { retain, retainTransactions, keepTransactions, holdings, observer: metrics.observer, onNotice },
+    how: {
+      retain,
+      retainTransactions,
+      keepTransactions,
+      transactionIndexes,
+      holdings,
+      observer: metrics.observer,
+      onNotice,
+    },
     log,
     openNode: async (until = stop) => {
       const { mark } = engine.kind === 'sync' ? engine : await engine.snapshot()

@@ -161,7 +161,7 @@ describe.runIf(hasSharedData)('a filter that leaves out nearly all events', () =
       const readFrontier = () => new ByteWriter().u64(version + 1n).toBytes()
       const group = new TransactionGroup(version)
       const own = group.add(version, { ...whole, readFrontier }, [])
-      const writes = [own, ...group.toWrites().writes.get(version)!]
+      const writes = [...own, ...group.toWrites().writes.get(version)!]
       await engine.commit([{ version, block, writes }], { chainId: 4 })
     }
     for (const listener of listenersOf(engine, 500)) {

@@ -68,6 +68,7 @@ const ANSWERS: Readonly<Record<KnownErrorCode, ErrorAnswer | undefined>> = {
   invalid_parameter: badInput,
   read_too_large: badInput,
   holdings_not_indexed: { status: 403, wireCode: 'api_disabled' },
+  transactions_not_indexed: { status: 403, wireCode: 'api_disabled' },
   output_disabled: { status: 403, wireCode: 'api_disabled' },
   view_not_allowed: { status: 403, wireCode: 'invalid_input' },
   view_argument_invalid: badInput,

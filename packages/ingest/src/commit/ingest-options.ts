@@ -1,4 +1,5 @@
 import type { LedgerSource, SourceProgress } from '@ledger-state/feed'
+import type { TransactionIndex } from '@ledger-state/records'
 import type { SliceOptions } from '@ledger-state/slices/take'
 import type { PruneObserver } from '../prune/prune-turn.js'
 import type { ProgressReporter } from './counters.js'
@@ -32,6 +33,11 @@ export interface IngestOptions {
    * keeps the whole transactions that its members sent or that changed them.
    */
   readonly keepTransactions?: KeptParts | undefined
+  /**
+   * Indexes of whole transactions to keep; all by default. A store with whole transactions continues with those that it
+   * has, and refuses others. Not for a `range`, which has all.
+   */
+  readonly transactionIndexes?: readonly TransactionIndex[] | undefined
   /**
    * Number of versions whose whole transactions are kept, if that is more than `retain`. Transactions that are stored
    * stay in the store after their states are pruned. By default they are pruned with the state.

@@ -38,6 +38,7 @@ import { CountedIngest, type IngestCounters } from './counters.js'
 import { expectSameVersion } from './expect-same-version.js'
 import { HoldingsKeeper } from './holdings-keeper.js'
 import type { IngestOptions } from './ingest-options.js'
+import { keptIndexes } from './kept-indexes.js'
 import { type ProvenBySource, provenBy } from './proven-by-source.js'
 import { RangeFill } from './range-fill.js'
 import { TransactionKeeper } from './transaction-keeper.js'
@@ -250,6 +251,7 @@ class Ingest {
       isKept: marks?.[0] !== undefined || this.#range?.keeps('summary') === true,
       isWhole: marks?.[1] !== undefined || this.#range?.keeps('whole') === true,
       isCut: marks?.[1] !== undefined && wholeTransactionsBegin(marks[1]) === undefined,
+      indexes: keptIndexes(marks?.[1]?.value, this.#options.transactionIndexes),
       asked: this.#options.keepTransactions,
       hasVersions,
       slice: this.#filter,

@@ -39,7 +39,7 @@ export class RangeFill {
   static async open(
     engine: AsyncStateWriter,
     source: LedgerSource,
-    { range, keepTransactions = 'whole' }: IngestOptions,
+    { range, keepTransactions = 'whole', transactionIndexes }: IngestOptions,
   ): Promise<RangeFill | undefined> {
     const { ledger, mark } = await engine.snapshot()
     const held = decodeCommitMark(mark).range
@@ -47,6 +47,7 @@ export class RangeFill {
       if (held) throw rangeErrors.storeOfRange(held.from, held.to)
       return undefined
     }
+    if (transactionIndexes) throw rangeErrors.hasAllIndexes()
     if (source.base) throw rangeErrors.beginsWithState(source.position)
     if (ledger && (held?.from !== range.from || held.to !== range.to)) {
       throw rangeErrors.otherStore(range.from, range.to)

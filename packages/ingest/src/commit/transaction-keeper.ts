@@ -4,6 +4,7 @@ import type { LedgerVersion } from '@ledger-state/feed'
 import { DEFAULT_HASH_SALT } from '@ledger-state/proof'
 import { readEventHead } from '@ledger-state/proof/transactions'
 import {
+  decodeWholeTransactionsMark,
   encodeRetained,
   encodeWholeTransactionsMark,
   isOwnKey,
@@ -14,9 +15,9 @@ import {
   RUN_VERSIONS,
   readSent,
   TRANSACTIONS_KEY,
+  type TransactionIndex,
   transactionKey,
   transactionToBytes,
-  WHOLE_TRANSACTIONS_GAP,
   WHOLE_TRANSACTIONS_KEY,
   type WholeTransaction,
 } from '@ledger-state/records'
@@ -35,6 +36,8 @@ export interface TransactionKeeperOptions {
   readonly isWhole: boolean
   /** Whether it was not given the one of the newest version. */
   readonly isCut: boolean
+  /** Indexes of whole transactions. */
+  readonly indexes: ReadonlySet<TransactionIndex>
   /**
    * Parts to keep, if the source carries them. A store that keeps more continues without being asked. Undefined: a store
    * without versions keeps everything that the source carries, and another one continues.
@@ -77,6 +80,7 @@ export interface MemberTest {
 export class TransactionKeeper {
   #isKept: boolean
   #isWhole: boolean
+  #indexes: ReadonlySet<TransactionIndex>
   #isCopyOfSlice: boolean
   #isWholeAbsenceNoticed: boolean
   readonly #options: TransactionKeeperOptions
@@ -106,6 +110,7 @@ export class TransactionKeeper {
     this.#isKept = options.isKept
     this.#isWhole = options.isWhole
     this.#isCut = options.isCut
+    this.#indexes = options.indexes
     this.#isEarlierCut = !options.hasVersions
     this.#isCopyOfSlice = options.isCopyOfSlice
     this.#hasRetained = options.hasRetained
@@ -128,7 +133,9 @@ export class TransactionKeeper {
       if (isSliceKey(key)) this.#isCopyOfSlice = this.#options.slice === undefined
       if (!isWholeTransactionKey(key)) continue
       isOfFeed = true
-      if (compareBytes(key, WHOLE_TRANSACTIONS_KEY) === 0) this.#isWhole = value !== null
+      if (compareBytes(key, WHOLE_TRANSACTIONS_KEY) !== 0) continue
+      this.#isWhole = value !== null
+      if (value) this.#indexes = decodeWholeTransactionsMark(value).indexes
     }
     if (isOfFeed || !(this.#isWhole || this.#asked === 'whole')) return NOTHING
     this.#knownFrom ??= version - (version % RUN_VERSIONS) + RUN_VERSIONS
@@ -136,9 +143,9 @@ export class TransactionKeeper {
     const whole = readWhole()
     const given = this.#begin(version)
     if (!this.#isOfSlice(writes, whole)) return [...given, ...this.#cutEarlier(version)]
-    this.#group ??= new TransactionGroup(version, this.#place)
+    this.#group ??= new TransactionGroup(version, this.#place, this.#indexes)
     this.#isEarlierCut = true
-    const made = [...given, this.#group.add(version, whole, writes, { timestampUsec: this.#timestampUsec })]
+    const made = [...given, ...this.#group.add(version, whole, writes, { timestampUsec: this.#timestampUsec })]
     if (this.#place === 'own' && !this.#hasRetained) {
       this.#hasRetained = true
       made.push([RETAINED_KEY, encodeRetained(version, this.#hashSalt())])
@@ -157,7 +164,12 @@ export class TransactionKeeper {
     }
     this.#isWhole = true
     this.#isCut = false
-    return [[WHOLE_TRANSACTIONS_KEY, encodeWholeTransactionsMark(this.#hashSalt())]]
+    return [this.#mark(this.#hashSalt())]
+  }
+
+  /** @param hashSalt undefined for a gap */
+  #mark(hashSalt: string | undefined): Write {
+    return [WHOLE_TRANSACTIONS_KEY, encodeWholeTransactionsMark({ hashSalt, indexes: this.#indexes })]
   }
 
   #hashSalt(): string {
@@ -184,7 +196,7 @@ export class TransactionKeeper {
     const earlier = this.#cutEarlier(version)
     if (this.#isCut) return earlier
     this.#isCut = true
-    return [[WHOLE_TRANSACTIONS_KEY, WHOLE_TRANSACTIONS_GAP], ...earlier]
+    return [this.#mark(undefined), ...earlier]
   }
 
   /** If a truncation cut a block of transactions, its rest must not count for the versions that follow. */

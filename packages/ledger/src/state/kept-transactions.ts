@@ -17,6 +17,7 @@ import {
   RUN_VERSIONS,
   retainedIndexPrefix,
   TRANSACTIONS_KEY,
+  type TransactionIndex,
   transactionBlockKey,
   transactionKey,
   WHOLE_TRANSACTIONS_KEY,
@@ -24,7 +25,7 @@ import {
 } from '@ledger-state/records'
 import { placeOfBlock, type StoredTransaction, type TransactionBlock } from '@ledger-state/records/transaction-blocks'
 import type { TransactionBlockCache } from '../caches/transaction-block-cache.js'
-import { storedDataInvalid, transactionsPruned } from '../errors.js'
+import { storedDataInvalid, transactionsNotIndexed, transactionsPruned } from '../errors.js'
 import { lastRetainedRow, type RetainedRow, type RowRange, retainedRows } from './retained-rows.js'
 
 const TREE = 'TransactionAccumulator'
@@ -78,6 +79,12 @@ export class KeptTransactions {
    */
   get completeSince(): bigint {
     return larger(this.givenSince, this.oldestVersion)
+  }
+
+  /** @throws `transactions_not_indexed` if the store leaves out an index of whole transactions */
+  expectIndex(index: TransactionIndex): void {
+    const mark = this.#view.get(WHOLE_TRANSACTIONS_KEY)
+    if (mark && !decodeWholeTransactionsMark(mark).indexes.has(index)) throw transactionsNotIndexed(index)
   }
 
   /** @throws `version_pruned` if transactions since a version are not kept */
@@ -249,7 +256,7 @@ export class KeptTransactions {
 
   #createHasher(): LedgerHasher | undefined {
     for (const { value } of this.#reader.history(WHOLE_TRANSACTIONS_KEY, { last: this.#version })) {
-      const hashSalt = value ? decodeWholeTransactionsMark(value) : undefined
+      const hashSalt = value ? decodeWholeTransactionsMark(value).hashSalt : undefined
       if (hashSalt !== undefined) return new LedgerHasher(hashSalt)
     }
     const retained = this.#retainedRecord

@@ -24,6 +24,7 @@ export function* accountTransactions(
   address: Uint8Array,
   { start, limit }: AccountTransactionsOptions,
 ): Generator<LedgerTransaction, void> {
+  state.transactions.expectIndex('sender')
   state.source.sliced?.expectWholeAccount(address, state.version)
   const key = { key: sequenceNumberKey(address), hasNumbers: true }
   const first = start ?? defaultStart(state, address, BigInt(limit))
@@ -78,6 +79,7 @@ export function transactionSummaries(
   address: Uint8Array,
   { startVersion, endVersion, limit }: SummariesOptions,
 ): readonly TransactionSummary[] {
+  state.transactions.expectIndex('sender')
   state.source.sliced?.expectWholeAccount(address, state.version)
   const { completeSince } = state.transactions
   state.transactions.expectSince(startVersion ?? endVersion ?? completeSince)

@@ -48,6 +48,7 @@ export function* streamEvents(
   { address, creationNumber, count }: EventStream,
   { start, limit }: EventsOptions,
 ): Generator<DecodedEvent | undefined, void> {
+  state.transactions.expectIndex('event-key')
   state.source.sliced?.expectWholeAccount(address, state.version)
   const key = { key: eventStreamKey(address, creationNumber), hasNumbers: true }
   const list = numberedList(state, key, 'event', start)

@@ -3,8 +3,12 @@ import { transactionHashKey, transactionHashMark } from '@ledger-state/records'
 import type { LedgerState } from '../state/ledger-state.js'
 import { createTransaction, hashAt, type LedgerTransaction } from './ledger-transaction.js'
 
-/** The transaction with a hash; undefined if none is kept. @throws `version_truncated` */
+/**
+ * The transaction with a hash; undefined if none is kept.
+ * @throws `transactions_not_indexed`; `version_truncated`
+ */
 export function findTransaction(state: LedgerState, hash: Uint8Array): LedgerTransaction | undefined {
+  state.transactions.expectIndex('hash')
   const { oldestVersion } = state.ledger
   const mark = transactionHashMark(hash)
   const key = transactionHashKey(hash)

@@ -58,6 +58,7 @@ export function affectingTransactions(
   address: Uint8Array,
   options: FoundOptions,
 ): FoundPage<LedgerTransaction> {
+  state.transactions.expectIndex('affected')
   state.source.sliced?.expectWholeMember(address, state.version)
   return foundPage(state, affectedAccountKey(address), options, (version, shown) => {
     const transaction = shown === 0 ? wholeTransactionAt(state, version) : undefined
@@ -85,6 +86,7 @@ export function eventsOfType(
   options: FoundOptions,
   filters: readonly FieldFilter[] = [],
 ): FoundPage<DecodedEvent> {
+  state.transactions.expectIndex('event-type')
   expectAllEvents(state)
   const writer = new ByteWriter()
   writeTypeTag(writer, type)
