@@ -128,6 +128,7 @@ const NOT_KEPT_HERE = [
   'transaction_not_found',
   'transaction_hash_unknown',
   'transaction_not_kept',
+  'transactions_not_indexed',
   'version_pruned',
 ] as const
 

@@ -128,6 +128,7 @@ const SERVED_BY_ARCHIVE: ReadonlySet<string> = new Set([
   'operation_not_served',
   'transaction_hash_unknown',
   'transaction_not_kept',
+  'transactions_not_indexed',
 ])
 
 const INTERNAL = { status: 500, wireCode: 'internal_error', message: 'internal error' } as const

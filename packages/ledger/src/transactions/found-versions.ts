@@ -67,10 +67,11 @@ export function affectingTransactions(
 }
 
 /**
- * Checks that the store has the events of all transactions. A slice has only those of its members.
- * @throws `version_pruned`
+ * Checks that the store finds the events of all transactions by their type. A slice has only those of its members.
+ * @throws `transactions_not_indexed`, `version_pruned`
  */
-export function expectAllEvents({ source, version }: LedgerState): void {
+export function expectAllEvents({ source, transactions, version }: LedgerState): void {
+  transactions.expectIndex('event-type')
   source.sliced?.expectListed(EVERYTHING, version)
 }
 
@@ -86,7 +87,6 @@ export function eventsOfType(
   options: FoundOptions,
   filters: readonly FieldFilter[] = [],
 ): FoundPage<DecodedEvent> {
-  state.transactions.expectIndex('event-type')
   expectAllEvents(state)
   const writer = new ByteWriter()
   writeTypeTag(writer, type)
