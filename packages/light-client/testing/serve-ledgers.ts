@@ -17,9 +17,12 @@ export interface Served {
   close(): void
 }
 
-/** Serves on a free port of loopback. */
+/**
+ * Serves on a free port of loopback. Idle connections stay open: a busy process would close one late, while a request is on
+ * its way.
+ */
 export async function serve(listener: RequestListener): Promise<Served> {
-  const server = createServer(listener)
+  const server = createServer({ keepAliveTimeout: 0 }, listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
