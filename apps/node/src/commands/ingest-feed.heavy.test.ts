@@ -103,7 +103,7 @@ describe('ingest of a feed', () => {
     }
     expect(shell(`${program} <(true) --data-dir piped-nothing`)).toMatchObject({
       status: 1,
-      stderr: expect.stringContaining('neither a genesis blob nor a ledger feed'),
+      stderr: expect.stringContaining('is empty: expected a genesis blob or a ledger feed'),
     })
   })
 
