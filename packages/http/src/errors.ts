@@ -102,7 +102,6 @@ export const invalidRequest = declareErrors('invalid_request', {
   tooManyAssets: (found: number, most: number) => `expected at most ${most} assets, got ${found}`,
   cursorWith0x: () => 'expected a cursor in hex without 0x',
   withTransactionsInvalid: (text: string) => `${JSON.stringify(clip(text))} is neither true nor false`,
-  itemCursorInvalid: (text: string) => `${JSON.stringify(clip(text))} is not a cursor of this list`,
   /**
    * Error for a body that is not an object.
    * @param type name of the schema, such as `TableItemRequest`
@@ -118,7 +117,7 @@ export const invalidRequest = declareErrors('invalid_request', {
   everyAndSamples: () => 'both `every` and `samples` are given; give only one of them',
   ignoredUnknown: (text: string) => `${JSON.stringify(clip(text))} cannot be ignored; only clock can`,
   eventIdInvalid: (text: string) => `${JSON.stringify(clip(text))} is not the id of an entry of this stream`,
-  cursorInvalid: (text: string) => `${JSON.stringify(clip(text))} is not a cursor of this history`,
+  cursorInvalid: (text: string) => `${JSON.stringify(clip(text))} is not a cursor of this list`,
   /**
    * Error for a spent budget. The views of a batch share one budget, and a history needs the whole budget for each run.
    */

@@ -14,8 +14,8 @@ import {
 } from './parts/history-page.js'
 import { ASSET_PARAMETER, listSuccess, openListBody, parseAssetQuery, writePage } from './parts/holdings-page.js'
 import { type Operation, STATE_ERRORS } from './parts/operation.js'
+import { parsePageStart, pinPage, rangeCursor } from './parts/page-start.js'
 import { MAX_PAGE_BYTES, pageLimit, parseLimit } from './parts/paging.js'
-import { parameterOf } from './parts/request-parts.js'
 
 export const getAccountActivities: Operation = {
   id: 'get_account_activities',
@@ -37,36 +37,37 @@ export const getAccountActivities: Operation = {
     const asset = parseAssetQuery(request)
     const range = parseRange(request.query)
     const order = parseHistoryOrder(request.query)
-    const start = parameterOf(request.query, 'start', parseCursor)
+    const start = parsePageStart(request.query, parsePlace)
     const askedLimit = parseLimit(request.query)
     request.expectOutput('json', 'Get activities of an account')
-    const state = request.pin(range.to)
+    const state = pinPage(request, range.to, start)
     const from = range.from && firstVersionOf(request.ledger, range.from)
     if (from !== undefined) expectOrdered(range, from, state.version)
     const limit = pageLimit(askedLimit, DEFAULT_PAGE, MAX_PAGE)
     const { body, contentType } = openListBody(request, activityFormat(transactionsOf(state)))
     const isFull = (): boolean => body.length >= MAX_PAGE_BYTES
-    const page = listActivities(state, owner, { from, order, asset, start, limit, isFull })
+    const page = listActivities(state, owner, { from, order, asset, start: start?.place, limit, isFull })
     const written = await writePage(request, page, body, true)
+    const { cursor } = page
     return {
       ledger: state.ledger,
       contentType,
       ...written,
-      cursor: page.cursor && cursorToText(page.cursor),
+      cursor: cursor && rangeCursor(placeToText(cursor), state, cursor.version, order, start),
       isComplete: page.complete,
     }
   },
 }
 
-const CURSOR = /^(\d{1,20})(?:-(\d{1,9}))?$/
+const PLACE = /^(\d{1,20})(?:-(\d{1,9}))?$/
 
 /** Parses a version, and the number of activities of it that were shown: `123`, or `123-4`. */
-function parseCursor(text: string): ActivityCursor {
-  const [, version, shown] = CURSOR.exec(text) ?? []
+function parsePlace(text: string): ActivityCursor {
+  const [, version, shown] = PLACE.exec(text) ?? []
   if (version === undefined) throw invalidRequest.activityCursorInvalid(text)
   return { version: parseU64(version), shown: Number(shown ?? 0) }
 }
 
-function cursorToText({ version, shown }: ActivityCursor): string {
+function placeToText({ version, shown }: ActivityCursor): string {
   return shown === 0 ? String(version) : `${version}-${shown}`
 }

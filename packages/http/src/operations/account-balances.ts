@@ -12,6 +12,7 @@ import {
   parseSwitch,
 } from './parts/holdings-page.js'
 import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
+import { pinPage } from './parts/page-start.js'
 import { limitParameter, START_PARAMETER } from './parts/paging.js'
 import { parseAskedState } from './parts/request-parts.js'
 
@@ -52,7 +53,7 @@ export const getAccountBalances: Operation = {
     const asked = parseAskedState(request.query)
     const page = parseAskedPage(request.query)
     request.expectOutput('json', 'Get balances of an account')
-    const state = request.pin(asked)
+    const state = pinPage(request, asked, page.start)
     const format = holdingFormat(withMetadata ? (of) => readAssetMetadata(state, of) : undefined)
     return answerPage(request, state, page, format, (options) =>
       listBalances(state, owner, { asset, isNonzero, ...options }),

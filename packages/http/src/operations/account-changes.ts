@@ -1,4 +1,4 @@
-import { addressToShortHex, bytesToHex, bytesToHexDigits, parseAddress } from '@ledger-state/core'
+import { addressToShortHex, bytesToHex, parseAddress } from '@ledger-state/core'
 import {
   type AccountChange,
   isUnreadable,
@@ -26,11 +26,12 @@ import {
 } from './parts/history-page.js'
 import { type Operation, STATE_ERRORS } from './parts/operation.js'
 import { JsonArrayBody } from './parts/page-bodies.js'
+import { listCursor, parsePageStart, pinPage } from './parts/page-start.js'
 import {
   limitParameter,
   pageLimit,
   parseLimit,
-  parseStateKeyStart,
+  parseStateKeyPlace,
   readListing,
   START_PARAMETER,
 } from './parts/paging.js'
@@ -94,10 +95,10 @@ export const getAccountChanges: Operation = {
     const range = parseRange(request.query)
     const { from, to } = range
     const assets = parameterOf(request.query, 'assets', parseAssets)
-    const start = parseStateKeyStart(request.query)
+    const start = parsePageStart(request.query, parseStateKeyPlace)
     const askedLimit = parseLimit(request.query)
     request.expectOutput('json', 'Get changes of an account')
-    const state = request.pin(to)
+    const state = pinPage(request, to, start)
     const limit = pageLimit(askedLimit, DEFAULT_PAGE, MAX_PAGE)
     const first = from === undefined ? state.ledger.oldestVersion : lastVersionOf(request.ledger, from)
     expectOrdered(range, first, state.version)
@@ -105,14 +106,14 @@ export const getAccountChanges: Operation = {
     const body = new JsonArrayBody(request.openBody(), (change: AccountChange) => changeToJson(change, transactionOf))
     const cursor = await readListing(
       request,
-      (options) => listAccountChanges(state, address, first, { ...options, start, limit, assets }),
+      (options) => listAccountChanges(state, address, first, { ...options, start: start?.place, limit, assets }),
       body,
     )
     return {
       ledger: state.ledger,
       contentType: CONTENT_TYPE.json,
       body: await body.end(),
-      cursor: cursor && bytesToHexDigits(cursor),
+      cursor: listCursor(cursor, state),
     }
   },
 }

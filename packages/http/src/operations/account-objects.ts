@@ -4,6 +4,7 @@ import { ADDRESS_PARAMETER, parseAccountAddress } from './parts/account-parts.js
 import { DEFAULT_PAGE, MAX_PAGE } from './parts/history-page.js'
 import { answerPage, listSuccess, parseAskedPage } from './parts/holdings-page.js'
 import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
+import { pinPage } from './parts/page-start.js'
 import { limitParameter, START_PARAMETER } from './parts/paging.js'
 import { parseAskedState } from './parts/request-parts.js'
 
@@ -26,7 +27,7 @@ export const getAccountObjects: Operation = {
     const asked = parseAskedState(request.query)
     const page = parseAskedPage(request.query)
     request.expectOutput('json', 'Get objects of an account')
-    const state = request.pin(asked)
+    const state = pinPage(request, asked, page.start)
     return answerPage(request, state, page, OBJECT_FORMAT, (options) => listOwnedObjects(state, owner, options))
   },
 }

@@ -4,6 +4,7 @@ import { holdingFormat } from '../formats/holding-formats.js'
 import { DEFAULT_PAGE, MAX_PAGE } from './parts/history-page.js'
 import { answerPage, listSuccess, METADATA_PARAMETER, parseAskedPage, parseSwitch } from './parts/holdings-page.js'
 import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
+import { pinPage } from './parts/page-start.js'
 import { limitParameter, START_PARAMETER } from './parts/paging.js'
 import { parameterOf, parseAskedState, parseAssetParameter } from './parts/request-parts.js'
 
@@ -47,7 +48,7 @@ export const getAssetHolders: Operation = {
     const asked = parseAskedState(request.query)
     const page = parseAskedPage(request.query)
     request.expectOutput('json', 'Get holders of an asset')
-    const state = request.pin(asked)
+    const state = pinPage(request, asked, page.start)
     const format = holdingFormat(withMetadata ? (of) => readAssetMetadata(state, of) : undefined)
     const isSorted = order === 'amount'
     const list = isSorted ? listLargestHolders : listHolders

@@ -4,6 +4,7 @@ import { parseAccountAddress } from './parts/account-parts.js'
 import { DEFAULT_PAGE, MAX_PAGE } from './parts/history-page.js'
 import { answerPage, listSuccess, parseAskedPage } from './parts/holdings-page.js'
 import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
+import { pinPage } from './parts/page-start.js'
 import { limitParameter, START_PARAMETER } from './parts/paging.js'
 import { parseAskedState } from './parts/request-parts.js'
 
@@ -35,7 +36,7 @@ export const getCollectionTokens: Operation = {
     const asked = parseAskedState(request.query)
     const page = parseAskedPage(request.query)
     request.expectOutput('json', 'Get tokens of a collection')
-    const state = request.pin(asked)
+    const state = pinPage(request, asked, page.start)
     return answerPage(request, state, page, TOKEN_FORMAT, (options) => listTokens(state, collection, options))
   },
 }

@@ -1,4 +1,4 @@
-import { addressToShortHex, bytesToHexDigits, hexToBytes, parseU64 } from '@ledger-state/core'
+import { addressToShortHex, hexToBytes, parseU64 } from '@ledger-state/core'
 import {
   type ListedMember,
   listMembers,
@@ -14,6 +14,7 @@ import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { DEFAULT_PAGE, MAX_PAGE } from './parts/history-page.js'
 import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
 import { JsonArrayBody } from './parts/page-bodies.js'
+import { listCursor, parsePageStart, pinPage } from './parts/page-start.js'
 import { limitParameter, pageLimit, parseLimit, readListing, START_PARAMETER } from './parts/paging.js'
 import { parameterOf, parseAskedState } from './parts/request-parts.js'
 
@@ -123,10 +124,10 @@ export const getSlice: Operation = {
   async handle(request) {
     const since = parameterOf(request.query, 'joined_since', parseU64)
     const asked = parseAskedState(request.query)
-    const start = parameterOf(request.query, 'start', hexToBytes)
+    const start = parsePageStart(request.query, hexToBytes)
     const askedLimit = parseLimit(request.query)
     request.expectOutput('json', 'Show the contents of a slice')
-    const state = request.pin(asked)
+    const state = pinPage(request, asked, start)
     const limit = pageLimit(askedLimit, DEFAULT_PAGE, MAX_PAGE)
     const { view, storedView, ledger } = state
     const slice = readSlice(view)
@@ -136,7 +137,7 @@ export const getSlice: Operation = {
     const cursor = await readListing(
       request,
       (options) => {
-        page = listMembers(storedView, { ...options, since, start, limit })
+        page = listMembers(storedView, { ...options, since, start: start?.place, limit })
         return page
       },
       body,
@@ -159,7 +160,7 @@ export const getSlice: Operation = {
         .end()
         .text('}')
         .prefix(Buffer.from(`${head.slice(0, -1)},"members":`)),
-      cursor: cursor && bytesToHexDigits(cursor),
+      cursor: listCursor(cursor, state),
     }
   },
 }

@@ -140,6 +140,8 @@ describe('GET /v1/stream', () => {
     expect([await nextOf(stream), await nextOf(stream)]).toMatchObject([truncated, { id: '2.1', event: 'message' }])
     const resumed = await open(url, '3.0')
     expect([await nextOf(resumed), await nextOf(resumed)]).toMatchObject([truncated, { id: '2.1' }])
+    // A branch that the store does not have, as after it was replaced by an older copy.
+    expect((await open(url, '2.2')).status).toBe(404)
     // The versions of this client were not cut off.
     const early = await open(url, '1.0')
     expect(await nextOf(early)).toMatchObject({ id: '2.1', event: 'message' })

@@ -1,4 +1,4 @@
-import { addressToShortHex, bytesToHex, bytesToHexDigits, parseAddress } from '@ledger-state/core'
+import { addressToShortHex, bytesToHex, parseAddress } from '@ledger-state/core'
 import {
   type FoundTableTypes,
   findTableTypes,
@@ -13,11 +13,12 @@ import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { DEFAULT_PAGE, MAX_PAGE } from './parts/history-page.js'
 import { type Operation, type OperationRequest, STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
 import { JsonArrayBody } from './parts/page-bodies.js'
+import { listCursor, parsePageStart, pinPage } from './parts/page-start.js'
 import {
   limitParameter,
   pageLimit,
   parseLimit,
-  parseStateKeyStart,
+  parseStateKeyPlace,
   readListing,
   START_PARAMETER,
 } from './parts/paging.js'
@@ -94,10 +95,10 @@ export const getTableItems: Operation = {
     const valueType = parameterOf(query, 'value_type', (text) => ledger.parseType(text))
     const holder = parameterOf(query, 'holder', parseAddress)
     const asked = parseAskedState(query)
-    const start = parseStateKeyStart(query)
+    const start = parsePageStart(query, parseStateKeyPlace)
     const askedLimit = parseLimit(query)
     request.expectOutput('json', 'Get table items')
-    const state = request.pin(asked)
+    const state = pinPage(request, asked, start)
     const limit = pageLimit(askedLimit, DEFAULT_PAGE, MAX_PAGE)
     const types = await completeTypes(request, state, handle, holder, { keyType, valueType })
     const description = JSON.stringify({
@@ -115,14 +116,14 @@ export const getTableItems: Operation = {
     const body = new JsonArrayBody(out, itemToJson)
     const cursor = await readListing(
       request,
-      (options) => listTableItems(state, handle, types, { ...options, start, limit }),
+      (options) => listTableItems(state, handle, types, { ...options, start: start?.place, limit }),
       body,
     )
     return {
       ledger: state.ledger,
       contentType: CONTENT_TYPE.json,
       body: body.end().text('}'),
-      cursor: cursor && bytesToHexDigits(cursor),
+      cursor: listCursor(cursor, state),
     }
   },
 }

@@ -1,4 +1,4 @@
-import { addressToShortHex, bytesToHexDigits } from '@ledger-state/core'
+import { addressToShortHex } from '@ledger-state/core'
 import { listTypeUses, type TypeUse, type TypeUses } from '@ledger-state/ledger'
 import { isStructTag, type StructTag, typeTagToText } from '@ledger-state/type-tag'
 import { invalidRequest } from '../errors.js'
@@ -6,11 +6,12 @@ import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { DEFAULT_PAGE, MAX_PAGE } from './parts/history-page.js'
 import { type Operation, type OperationRequest, STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
 import { JsonArrayBody } from './parts/page-bodies.js'
+import { listCursor, parsePageStart, pinPage } from './parts/page-start.js'
 import {
   limitParameter,
   pageLimit,
   parseLimit,
-  parseStateKeyStart,
+  parseStateKeyPlace,
   readListing,
   START_PARAMETER,
 } from './parts/paging.js'
@@ -68,17 +69,17 @@ export const getTypeUses: Operation = {
   async handle(request) {
     const type = parseStructName(request)
     const asked = parseAskedState(request.query)
-    const start = parseStateKeyStart(request.query)
+    const start = parsePageStart(request.query, parseStateKeyPlace)
     const askedLimit = parseLimit(request.query)
     request.expectOutput('json', 'Get uses of a type')
-    const state = request.pin(asked)
+    const state = pinPage(request, asked, start)
     const limit = pageLimit(askedLimit, DEFAULT_PAGE, MAX_PAGE)
     const body = new JsonArrayBody(request.openBody(), useToJson)
     let page: TypeUses | undefined
     const cursor = await readListing(
       request,
       (options) => {
-        page = listTypeUses(state, type, { ...options, start, limit })
+        page = listTypeUses(state, type, { ...options, start: start?.place, limit })
         return page
       },
       body,
@@ -90,7 +91,7 @@ export const getTypeUses: Operation = {
         .end()
         .text('}')
         .prefix(Buffer.from(`{"scanned":${page!.scanned},"uses":`)),
-      cursor: cursor && bytesToHexDigits(cursor),
+      cursor: listCursor(cursor, state),
     }
   },
 }

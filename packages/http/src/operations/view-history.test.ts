@@ -191,12 +191,18 @@ describe('POST /v1/view/history', () => {
   it('refuses a page after a truncation that cut off versions of the page before', async () => {
     const engine = await smallLedger()
     const post = ask(engine)
-    const page = await post('?limit=2', VALUE)
-    const start = `?start=${String(page.headers['x-svc-cursor'])}`
+    const cursorOf = async (query: string) => String((await post(query, VALUE)).headers['x-svc-cursor'])
+    const latest = `?start=${await cursorOf('?limit=2')}`
+    const start = `?to=8&start=${await cursorOf('?to=8&limit=2')}`
     await engine.truncateTo(8n)
     expect(await entries(post(start, VALUE))).toHaveLength(3)
+    // The changes at versions 9 and 10, which replace the old ones, would be missing.
+    expect((await post(latest, VALUE)).statusCode).toBe(404)
+    // A cursor of an earlier release has no version.
+    expect((await post('?to=8&start=3.0', VALUE)).statusCode).toBe(404)
+    expect(await entries(post('?to=8&start=3.1', VALUE))).toHaveLength(3)
     await engine.truncateTo(2n)
-    expect((await post(start, VALUE)).statusCode).toBe(404)
+    expect((await post(start.replace('to=8&', ''), VALUE)).statusCode).toBe(404)
   })
 
   it('refuses a page of points in time after a truncation below its first point, and after no other', async () => {
@@ -205,7 +211,7 @@ describe('POST /v1/view/history', () => {
       const post = ask(engine)
       const query = '?every=2s&order=asc&limit=1'
       const cursor = String((await post(query, VALUE, headers)).headers['x-svc-cursor'])
-      expect(cursor).toBe('2000000.0')
+      expect(cursor).toBe('2000000.0.6')
       await engine.truncateTo(8n)
       const again = await post(`${query}&start=${cursor}`, VALUE, headers)
       expect([again.statusCode, again.body]).toEqual([200, expect.stringContaining('2000000')])

@@ -1,5 +1,4 @@
 import { hexToBytes, parseU64 } from '@ledger-state/core'
-import { branchOf, versionTruncated } from '@ledger-state/engine'
 import {
   type Change,
   firstVersionOf,
@@ -21,6 +20,7 @@ import { changesCsvOf, changesOf } from './parts/history-operation.js'
 import { DEFAULT_PAGE, expectOrdered, HISTORY_PARAMETERS, MAX_PAGE, parseHistoryQuery } from './parts/history-page.js'
 import { type Answer, type AnswerBody, BODY_ERRORS, type Operation, type Parameter } from './parts/operation.js'
 import { JsonArrayBody } from './parts/page-bodies.js'
+import { pinPage, rangeCursor } from './parts/page-start.js'
 import { MAX_PAGE_BYTES, pageLimit } from './parts/paging.js'
 import { parameterOf } from './parts/request-parts.js'
 import { stateKeyToText } from './parts/state-key-text.js'
@@ -80,15 +80,16 @@ export const getViewHistory: Operation = {
     const { rules } = request.views
     const asCsv = prefersCsv(request.accept)
     const readCall = parseViewCall(request)
-    const range = { ...parseHistoryQuery(withoutStart(request.query)), ...parseSample(request.query) }
-    const start = parameterOf(request.query, 'start', parseCursor)
+    const range = { ...parseHistoryQuery(request.query), ...parseSample(request.query) }
+    const { order, start } = range
+    // A place may be a version or a time, so it is not given without its branch.
+    if (start && !start.seen) throw invalidRequest.cursorInvalid(String(start.place))
     rules.expectServed()
     request.expectOutput('json', 'View function')
     const turn = new TurnBudget(request)
-    const state = request.pin(range.to)
+    const state = pinPage(request, range.to, start)
     const call = readCall()
     rules.expectAllowed(call.address, call.module, call.function)
-    if (start) expectSameBranch(start, state, range.sample)
     const from = range.from && firstVersionOf(request.ledger, range.from)
     if (from !== undefined) expectOrdered(range, from, state.version)
     // Points in time have no transaction.
@@ -101,9 +102,9 @@ export const getViewHistory: Operation = {
     const runs = new PageRuns(request.views)
     const history = viewHistory(state, call, {
       from,
-      order: range.order,
+      order,
       limit: pageLimit(range.limit, DEFAULT_PAGE, MAX_PAGE),
-      start: start?.at,
+      start: start?.place,
       sample: range.sample,
       ignoresClock: range.ignoresClock,
       budget: rules.budget,
@@ -112,19 +113,26 @@ export const getViewHistory: Operation = {
       onRun: (report) => runs.add(report),
     })
     await readChanges(request.views, history, (change) => body.add(change), turn)
-    return answerOf(state, history, await body.end(), asCsv)
+    const written = await body.end()
+    const { cursor } = history
+    if (cursor === undefined) return answerOf(state, history, written, asCsv)
+    const isTime = range.sample !== undefined && 'everyUsec' in range.sample
+    const reached = isTime ? firstVersionOf(request.ledger, { timestampUsec: cursor }) : cursor
+    return {
+      ...answerOf(state, history, written, asCsv),
+      cursor: rangeCursor(String(cursor), state, reached, order, start),
+    }
   },
 }
 
 function answerOf(state: LedgerState, history: ViewHistory, body: AnswerBody, asCsv: boolean): Answer {
-  const { cursor, complete, exact, dependsOnClock, unchanged, steps } = history
+  const { complete, exact, dependsOnClock, unchanged, steps } = history
   const mostFrequent = [...steps].sort(([, a], [, b]) => b - a).slice(0, MOST_STEP_KEYS)
   const stepKeys = mostFrequent.map(([hex, count]) => `${stateKeyToText(hexToBytes(hex))}=${count}`).join(', ')
   return {
     ledger: state.ledger,
     contentType: CONTENT_TYPE[asCsv ? 'csv' : 'json'],
     body,
-    cursor: cursor === undefined ? undefined : `${cursor}.${branchOf(state.ledger)}`,
     isComplete: complete,
     facts: {
       exact: String(exact),
@@ -133,52 +141,6 @@ function answerOf(state: LedgerState, history: ViewHistory, body: AnswerBody, as
       'step-keys': stepKeys,
     },
   }
-}
-
-interface Cursor {
-  /** A version, or the time of a point. */
-  readonly at: bigint
-  readonly branch: number
-}
-
-/**
- * Parses a cursor such as `123.0`: the version or time, and the number of the newest truncation when the page was read.
- */
-function parseCursor(text: string): Cursor {
-  const [at, branch, ...rest] = text.split('.')
-  if (at === undefined || branch === undefined || rest.length > 0 || !/^\d{1,9}$/.test(branch)) {
-    throw invalidRequest.cursorInvalid(text)
-  }
-  return { at: parseU64(at), branch: Number(branch) }
-}
-
-/**
- * The query without its start: `parseCursor` reads the cursor of a view, while the cursor of other histories is a
- * version.
- */
-function withoutStart(query: string): string {
-  return query
-    .split('&')
-    .filter((part) => !part.startsWith('start='))
-    .join('&')
-}
-
-/**
- * Checks that a cursor's version, or the newest version until its time, still exists.
- * @throws `version_truncated` if it was cut off since
- */
-function expectSameBranch({ at, branch }: Cursor, state: LedgerState, sample: ViewSample | undefined): void {
-  const isTime = sample !== undefined && 'everyUsec' in sample
-  const cut = state.ledger.truncations?.find(({ number, version }) => {
-    return number > branch && (isTime ? timeOfLeft(state, version) : version) < at
-  })
-  if (cut) throw versionTruncated(cut.version + 1n)
-}
-
-/** Time of the newest block that a truncation left; 0 if it has left the window, or was cut off later. */
-function timeOfLeft({ ledger, source }: LedgerState, version: bigint): bigint {
-  if (version < ledger.oldestVersion || version > ledger.latestVersion) return 0n
-  return source.reader.blockAt(version).block.timestampUsec
 }
 
 function parseSample(query: string): { readonly sample: ViewSample | undefined; readonly ignoresClock: boolean } {

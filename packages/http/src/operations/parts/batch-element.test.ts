@@ -78,7 +78,7 @@ describe('POST /v1/batch', () => {
       { status: 200, value: 5 },
       { status: 200, value: 3 },
       { status: 200, bytes: '0x05' },
-      { status: 200, value: [change(5), change(4)], cursor: '3', complete: true },
+      { status: 200, value: [change(5), change(4)], cursor: '3.0.5', complete: true },
       {
         status: 200,
         value: { key_type: 'u8', value_type: null, found_in: null, items: [{ key: 1, raw_value: '0x05' }] },

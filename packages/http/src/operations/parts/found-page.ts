@@ -12,8 +12,8 @@ import { invalidRequest } from '../../errors.js'
 import { chooseFormat } from '../../protocol/accept.js'
 import { expectOrdered, HISTORY_PARAMETERS, parseHistoryOrder, parseRange } from './history-page.js'
 import type { Answer, OperationRequest, Parameter } from './operation.js'
+import { parsePageStart, pinPage, rangeCursor } from './page-start.js'
 import { limitParameter, MAX_PAGE_BYTES, pageLimit, parseLimit } from './paging.js'
-import { parameterOf } from './request-parts.js'
 import { answerItems, DEFAULT_ITEMS, type ItemForms, MOST_ITEMS } from './transaction-parts.js'
 
 /** Parameters of a search in the transactions of a range of versions. */
@@ -36,10 +36,10 @@ export async function answerFound<T>(
   const format = chooseFormat(request.accept, 'json')
   const range = parseRange(request.query)
   const order = parseHistoryOrder(request.query)
-  const start = parameterOf(request.query, 'start', parseCursor)
+  const start = parsePageStart(request.query, parsePlace)
   const asked = parseLimit(request.query)
   request.expectOutput(format, what)
-  const state = request.pin(range.to)
+  const state = pinPage(request, range.to, start)
   const from = range.from && firstFoundOf(request, state, range.from)
   if (from !== undefined) expectOrdered(range, from, state.version)
   const limit = Math.min(pageLimit(asked, DEFAULT_ITEMS, MOST_ITEMS), most)
@@ -56,12 +56,13 @@ export async function answerFound<T>(
     length += value.length
     return value
   }
-  const page = open(state, { from, order, start, limit, isFull: () => length >= MAX_PAGE_BYTES })
+  const page = open(state, { from, order, start: start?.place, limit, isFull: () => length >= MAX_PAGE_BYTES })
   const answer = await answerItems(request, state, format, page, counted)
+  const { cursor } = page
   return {
     ...answer,
     isComplete: page.isComplete,
-    cursor: page.cursor && `${page.cursor.version}-${page.cursor.shown}`,
+    cursor: cursor && rangeCursor(`${cursor.version}-${cursor.shown}`, state, cursor.version, order, start),
   }
 }
 
@@ -77,10 +78,10 @@ function firstFoundOf({ ledger }: OperationRequest, state: LedgerState, from: Mo
     : firstVersionOf(ledger, from)
 }
 
-const CURSOR = /^(\d{1,20})-(\d{1,9})$/
+const PLACE = /^(\d{1,20})-(\d{1,9})$/
 
-function parseCursor(text: string): FoundCursor {
-  const [, version, shown] = CURSOR.exec(text) ?? []
-  if (version === undefined) throw invalidRequest.itemCursorInvalid(text)
+function parsePlace(text: string): FoundCursor {
+  const [, version, shown] = PLACE.exec(text) ?? []
+  if (version === undefined) throw invalidRequest.cursorInvalid(text)
   return { version: parseU64(version), shown: Number(shown) }
 }

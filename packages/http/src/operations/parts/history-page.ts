@@ -12,6 +12,7 @@ import {
 import { invalidParameter, invalidRequest } from '../../errors.js'
 import type { PageBody } from '../../formats/page-body.js'
 import type { Answer, OperationRequest, Parameter } from './operation.js'
+import { type PageStart, parsePageStart, pinPage, rangeCursor } from './page-start.js'
 import { limitParameter, MAX_PAGE_BYTES, pageLimit, parseLimit, START_PARAMETER } from './paging.js'
 import { parameterOf } from './request-parts.js'
 import { TurnBudget } from './turn-budget.js'
@@ -64,7 +65,7 @@ export interface HistoryQuery {
   readonly from: Moment | undefined
   readonly to: Moment | undefined
   readonly order: 'asc' | 'desc'
-  readonly start: bigint | undefined
+  readonly start: PageStart<bigint> | undefined
   readonly limit: number | undefined
   /** Number of points; undefined if all changes are shown. */
   readonly points: number | undefined
@@ -100,7 +101,7 @@ export function parseHistoryQuery(query: string): HistoryQuery {
   return {
     ...parseRange(query),
     order: parseHistoryOrder(query),
-    start: parameterOf(query, 'start', parseU64),
+    start: parsePageStart(query, parseU64),
     limit: parseLimit(query),
     points: undefined,
   }
@@ -137,8 +138,8 @@ export async function readHistory<T>(
   bodyOf: (state: LedgerState, first: bigint) => PageBody<Change<T>>,
 ): Promise<Pick<Answer, 'ledger' | 'body' | 'cursor' | 'isComplete'>> {
   const turn = new TurnBudget(request)
-  const state = request.pin(range.to)
   const { order, start } = range
+  const state = pinPage(request, range.to, start)
   const from = range.from && firstVersionOf(request.ledger, range.from)
   if (from !== undefined) expectOrdered(range, from, state.version)
   const { oldestVersion } = state.ledger
@@ -147,21 +148,22 @@ export async function readHistory<T>(
     from,
     order,
     limit: range.points === undefined ? pageLimit(range.limit, DEFAULT_PAGE, MAX_PAGE) : MOST_SAMPLED_CHANGES,
-    start,
+    start: start?.place,
     isFull: () => body.length >= MAX_PAGE_BYTES,
   })
   let isFirst = true
   for (const change of history) {
-    if (isFirst) expectContinued(start, change.version, state)
+    if (isFirst) expectContinued(start?.place, change.version, state)
     isFirst = false
     body.add(change)
     if (turn.isSpent) await turn.nextTurn()
   }
-  if (isFirst) expectContinued(start, undefined, state)
+  if (isFirst) expectContinued(start?.place, undefined, state)
+  const { cursor } = history
   return {
     ledger: state.ledger,
     body: await body.end(),
-    cursor: history.cursor === undefined ? undefined : String(history.cursor),
+    cursor: cursor === undefined ? undefined : rangeCursor(String(cursor), state, cursor, order, start),
     isComplete: history.complete,
   }
 }

@@ -1,4 +1,4 @@
-import { bytesToHexDigits, hexToBytes } from '@ledger-state/core'
+import { hexToBytes } from '@ledger-state/core'
 import type { Asset, HoldingsPage, HoldingsPageOptions, LedgerState } from '@ledger-state/ledger'
 import { invalidRequest } from '../../errors.js'
 import { CsvBody, type ItemFormat } from '../../formats/holding-formats.js'
@@ -9,6 +9,7 @@ import { CONTENT_TYPE } from '../../protocol/media-types.js'
 import { DEFAULT_PAGE, MAX_PAGE } from './history-page.js'
 import type { Answer, OperationRequest, Parameter } from './operation.js'
 import { JsonArrayBody } from './page-bodies.js'
+import { listCursor, type PageStart, parsePageStart } from './page-start.js'
 import { MAX_PAGE_BYTES, pageLimit, parseLimit } from './paging.js'
 import { parameterOf } from './request-parts.js'
 import { TurnBudget } from './turn-budget.js'
@@ -57,23 +58,21 @@ export function parseAssetQuery({ ledger, query }: OperationRequest): Asset | un
 
 /** The page of a list that a query asks for. */
 export interface AskedPage {
-  readonly start: Uint8Array | undefined
+  readonly start: PageStart<Uint8Array> | undefined
   /** Undefined if the query has none. */
   readonly limit: number | undefined
 }
 
 export function parseAskedPage(query: string): AskedPage {
-  return { start: parseListStart(query), limit: parseLimit(query) }
+  return { start: parsePageStart(query, parseListPlace), limit: parseLimit(query) }
 }
 
-/** Parses the start of a page of a list, in hex without 0x. */
-function parseListStart(query: string): Uint8Array | undefined {
-  return parameterOf(query, 'start', (text) => {
-    if (text.startsWith('0x')) throw invalidRequest.cursorWith0x()
-    const start = hexToBytes(text)
-    if (start.length > MOST_CURSOR_BYTES) throw invalidRequest.cursorTooLong(MOST_CURSOR_BYTES)
-    return start
-  })
+/** Parses the place where a page of a list begins, in hex without 0x. */
+function parseListPlace(text: string): Uint8Array {
+  if (text.startsWith('0x')) throw invalidRequest.cursorWith0x()
+  const place = hexToBytes(text)
+  if (place.length > MOST_CURSOR_BYTES) throw invalidRequest.cursorTooLong(MOST_CURSOR_BYTES)
+  return place
 }
 
 /** The body of a page: CSV if the client prefers it, and JSON otherwise. */
@@ -122,8 +121,7 @@ export async function answerPage<T>(
   const limit = pageLimit(asked.limit, DEFAULT_PAGE, MAX_PAGE)
   const { body, contentType } = openListBody(request, format)
   const isFull = (): boolean => body.length >= MAX_PAGE_BYTES
-  const page = list({ start: asked.start, limit, isFull })
+  const page = list({ start: asked.start?.place, limit, isFull })
   const written = await writePage(request, page, body, keepsSteps)
-  const cursor = page.cursor && bytesToHexDigits(page.cursor)
-  return { ledger: state.ledger, contentType, ...written, cursor }
+  return { ledger: state.ledger, contentType, ...written, cursor: listCursor(page.cursor, state) }
 }

@@ -48,12 +48,14 @@ export function pageLimit(asked: number | undefined, byDefault: number, most: nu
 
 /** Parses the state key at which a page of a listing begins, in hex without 0x. The key need not exist. */
 export function parseStateKeyStart(query: string): Uint8Array | undefined {
-  return parameterOf(query, 'start', (text) => {
-    if (text.startsWith('0x')) throw invalidRequest.cursorWith0x()
-    const key = hexToBytes(text)
-    decodeStateKey(key)
-    return key
-  })
+  return parameterOf(query, 'start', parseStateKeyPlace)
+}
+
+export function parseStateKeyPlace(text: string): Uint8Array {
+  if (text.startsWith('0x')) throw invalidRequest.cursorWith0x()
+  const key = hexToBytes(text)
+  decodeStateKey(key)
+  return key
 }
 
 /** Reads one page of a listing in turns of the event loop. The page ends before its limit if its items are large. */

@@ -53,10 +53,12 @@ export interface MovedPosition {
  * Moves a position to the newest branch of a ledger: if versions up to it were cut off since, it moves back to the
  * newest version that was left. An earlier truncation stays in the list only if it cut lower, so the lowest newer one
  * counts.
- * @throws `version_pruned` if a version after it is not kept; `version_not_found` if it is above the latest version
+ * @throws `version_pruned` if a version after it is not kept; `version_not_found` if it is above the latest version, or
+ * of a branch that the ledger does not have
  */
 export function moveToLedger({ version, branch }: StreamPosition, ledger: LedgerSummary): MovedPosition {
   const newest = branchOf(ledger)
+  if (branch !== undefined && branch > newest) throw versionNotFound(version)
   let left = version
   for (const one of ledger.truncations ?? []) {
     if (branch !== undefined && one.number > branch && one.version < left) left = one.version

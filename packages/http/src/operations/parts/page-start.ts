@@ -1,0 +1,83 @@
+import { bytesToHexDigits, parseU64 } from '@ledger-state/core'
+import { branchOf, versionNotFound, versionTruncated } from '@ledger-state/engine'
+import type { LedgerState, Moment } from '@ledger-state/ledger'
+import { invalidRequest } from '../../errors.js'
+import type { OperationRequest } from './operation.js'
+import { parameterOf } from './request-parts.js'
+
+// A cursor is a place in a list, the number of the newest truncation, and the newest version on which the pages so far
+// depend: `101.0.100`. Once that version is cut off, these pages and the next ones do not belong together.
+
+/** Where a page begins. */
+export interface PageStart<T> {
+  readonly place: T
+  /** Undefined if the client gives a place that is no cursor. */
+  readonly seen: SeenLedger | undefined
+}
+
+interface SeenLedger {
+  readonly branch: number
+  /** Undefined in a cursor of an earlier release, which named only the branch. */
+  readonly version: bigint | undefined
+}
+
+const CURSOR = /^([^.]*)(?:\.(\d{1,9})(?:\.(\d{1,20}))?)?$/
+const ANY_VERSION = 2n ** 64n
+
+/** Parses the start of a page; undefined if the query has none. */
+export function parsePageStart<T>(query: string, parsePlace: (text: string) => T): PageStart<T> | undefined {
+  return parameterOf(query, 'start', (text) => {
+    const [, place, branch, version] = CURSOR.exec(text) ?? []
+    if (place === undefined) throw invalidRequest.cursorInvalid(text)
+    const newest = version === undefined ? undefined : parseU64(version)
+    return {
+      place: parsePlace(place),
+      seen: branch === undefined ? undefined : { branch: Number(branch), version: newest },
+    }
+  })
+}
+
+/**
+ * Pins the state of a page.
+ * @throws `version_truncated` if the pages before depend on versions that were cut off; `version_not_found` if they
+ * come from a branch that the store does not know
+ */
+export function pinPage(
+  request: OperationRequest,
+  asked: Moment | undefined,
+  start: PageStart<unknown> | undefined,
+): LedgerState {
+  const state = request.pin(asked)
+  if (start?.seen) expectSameBranch(start.seen, state)
+  return state
+}
+
+function expectSameBranch({ branch, version = ANY_VERSION }: SeenLedger, { ledger }: LedgerState): void {
+  if (branch > branchOf(ledger)) throw versionNotFound(version === ANY_VERSION ? ledger.latestVersion + 1n : version)
+  const cut = ledger.truncations?.find((one) => one.number > branch && one.version < version)
+  if (cut) throw versionTruncated(cut.version + 1n)
+}
+
+/** Cursor of a list of a state, which the pages depend on as a whole. */
+export function listCursor(place: Uint8Array | undefined, state: LedgerState): string | undefined {
+  return place && cursorToText(bytesToHexDigits(place), state, state.version)
+}
+
+/**
+ * Cursor of a list in the order of versions. Pages with the oldest first depend on the versions up to the place, others
+ * on all versions up to the state of the first page.
+ * @param reached version of the place
+ */
+export function rangeCursor(
+  place: string,
+  state: LedgerState,
+  reached: bigint,
+  order: 'asc' | 'desc',
+  start: PageStart<unknown> | undefined,
+): string {
+  return cursorToText(place, state, order === 'asc' ? reached : (start?.seen?.version ?? state.version))
+}
+
+function cursorToText(place: string, { ledger }: LedgerState, newest: bigint): string {
+  return `${place}.${branchOf(ledger)}.${newest}`
+}
