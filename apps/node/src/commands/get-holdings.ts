@@ -3,6 +3,7 @@ import { csvCell, holdingFormat, type ItemFormat, OBJECT_FORMAT, TOKEN_FORMAT } 
 import {
   type HoldingsPage,
   type HoldingsPageOptions,
+  type Ledger,
   type LedgerState,
   listBalances,
   listHolders,
@@ -14,11 +15,11 @@ import {
 } from '@ledger-state/ledger'
 import type { Command, CommandInput } from '../config/command.js'
 import { defaultedOption, oneOf, option, parseAs, switchOption } from '../config/option.js'
-import { openLedger } from '../stores/ledger-reader.js'
+import { type LedgerReader, openLedger } from '../stores/ledger-reader.js'
 import { storePlace } from '../stores/store-place.js'
 import { createCountedProgress } from '../terminal/counted-progress.js'
 import { accountArgument, askedVersion, stateOptions } from './asked-state.js'
-import { csvOption, writeToReader } from './history-pages.js'
+import { csvOption, stateOfPage, writeToReader } from './history-pages.js'
 
 /**
  * Items of a page. Each page reads the store again, so that a slow reader of the output does not keep old pages of the
@@ -112,18 +113,10 @@ async function printList<T>(
   const progress = createCountedProgress('item')
   async function* lines(): AsyncGenerator<string> {
     if (isCsv) yield `${format.columns.join()}\n`
-    const version = await store.read((ledger) => ledger.at(asked(ledger)).version)
-    let start: Uint8Array | undefined
-    do {
-      const { items, cursor } = await store.read((ledger) => {
-        const page = open(ledger.at(version), { start, limit: PAGE_ITEMS })
-        const items = Array.from(page).filter((item) => item !== undefined)
-        return { items, cursor: page.cursor }
-      })
+    for await (const items of readList(store, asked, open)) {
       progress.add(items.length)
       yield items.map((item) => `${isCsv ? itemToCsv(format, item) : format.toJson(item)}\n`).join('')
-      start = cursor
-    } while (start)
+    }
   }
   try {
     await writeToReader(lines())
@@ -131,6 +124,31 @@ async function printList<T>(
     progress.finish()
     await store.close()
   }
+}
+
+/**
+ * Yields the items of a list of one state page by page.
+ * @throws `version_truncated` if the state was cut off meanwhile
+ */
+export async function* readList<T>(
+  store: LedgerReader,
+  askedOf: (ledger: Ledger) => bigint | undefined,
+  open: (state: LedgerState, page: HoldingsPageOptions) => HoldingsPage<T>,
+): AsyncGenerator<T[]> {
+  const asked = await store.read((now) => {
+    const { version: to, ledger } = now.at(askedOf(now))
+    return { to, ledger }
+  })
+  let start: Uint8Array | undefined
+  do {
+    const { items, cursor } = await store.read((now) => {
+      const page = open(stateOfPage(now, asked), { start, limit: PAGE_ITEMS })
+      const items = Array.from(page).filter((item) => item !== undefined)
+      return { items, cursor: page.cursor }
+    })
+    yield items
+    start = cursor
+  } while (start)
 }
 
 /** A line of CSV. */

@@ -16,6 +16,7 @@ import {
   limitOption,
   orderOption,
   readAskedRange,
+  stateOfPage,
   toOption,
   writeToReader,
 } from './history-pages.js'
@@ -52,7 +53,7 @@ before the changes that the store knows, a warning on standard error says that c
       let start: ActivityCursor | undefined
       do {
         const { printed, cursor, oldestNow } = await store.read((ledger) => {
-          const state = ledger.at(asked.to)
+          const state = stateOfPage(ledger, asked)
           const transactionOf = asked.hasTransactions ? (at: bigint) => transactionAt(state, at) : undefined
           const format = activityFormat(transactionOf)
           const limit = Math.min(left, PAGE_ACTIVITIES)
@@ -65,7 +66,7 @@ before the changes that the store knows, a warning on standard error says that c
           }
         })
         // A page cannot see versions pruned since the first page.
-        if (oldestNow > asked.oldestVersion) throw versionPruned(asked.oldestVersion, oldestNow)
+        if (oldestNow > asked.ledger.oldestVersion) throw versionPruned(asked.ledger.oldestVersion, oldestNow)
         progress.add(printed.length)
         yield printed.join('')
         left -= printed.length

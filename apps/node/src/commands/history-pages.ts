@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { versionPruned } from '@ledger-state/engine'
+import { expectNotTruncated, type LedgerSummary, versionPruned } from '@ledger-state/engine'
 import { csvCell, TRANSACTION_COLUMNS, transactionToCsv } from '@ledger-state/http/formats'
 import {
   type Change,
@@ -9,6 +9,7 @@ import {
   formatTimestamp,
   type History,
   hasTransactions,
+  type Ledger,
   type LedgerState,
   lastVersionOf,
   type Moment,
@@ -58,8 +59,8 @@ const PAGE_CHANGES = 256
 export interface AskedRange {
   readonly from: bigint | undefined
   readonly to: bigint
-  /** Oldest version of the ledger when the command began. */
-  readonly oldestVersion: bigint
+  /** The ledger when the command began. */
+  readonly ledger: LedgerSummary
   /** Whether the store has transactions of the window. */
   readonly hasTransactions: boolean
 }
@@ -94,11 +95,10 @@ export async function readAskedRange(
     const state = ledger.at(toMoment && lastVersionOf(ledger, toMoment))
     const from = fromMoment && firstVersionOf(ledger, fromMoment)
     const { version: to } = state
-    const { oldestVersion } = state.ledger
     const complete = isComplete(state, from)
-    return { from, to, oldestVersion, hasTransactions: hasTransactions(state), complete }
+    return { from, to, ledger: state.ledger, hasTransactions: hasTransactions(state), complete }
   })
-  if (!complete) process.stderr.write(notComplete(asked.oldestVersion))
+  if (!complete) process.stderr.write(notComplete(asked.ledger.oldestVersion))
   return asked
 }
 
@@ -114,22 +114,34 @@ function expectOrdered(from: Moment | undefined, to: Moment | undefined): void {
 }
 
 /**
+ * The state up to which a command reads, for a further page.
+ * @throws `version_truncated` if it was cut off since the command began
+ */
+export function stateOfPage(now: Ledger, { to, ledger }: Pick<AskedRange, 'to' | 'ledger'>): LedgerState {
+  const state = now.at(to)
+  expectNotTruncated(to, ledger, state.ledger)
+  return state
+}
+
+/**
  * Yields the changes page by page, up to the limit. `present` runs while the state can be read. A page may be shorter
  * than its limit, because writes that change nothing count, too.
- * @throws `version_pruned` if a prune may have taken changes away meanwhile
+ * @throws `version_pruned` if a prune may have taken changes away meanwhile; `version_truncated`
  */
 export async function* readPages<T, R extends ChangeMoment>(
   store: LedgerReader,
-  { from = 0n, to, oldestVersion }: AskedRange,
+  asked: AskedRange,
   open: (state: LedgerState, options: ChangeHistoryOptions) => History<Change<T>>,
   present: (change: Change<T>, state: LedgerState) => R,
   limit = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<R[]> {
+  const { from = 0n } = asked
+  const { oldestVersion } = asked.ledger
   let left = limit
   let start: bigint | undefined
   do {
     const page = await store.read((ledger) => {
-      const state = ledger.at(to)
+      const state = stateOfPage(ledger, asked)
       const history = open(state, { start, limit: Math.min(left, PAGE_CHANGES) })
       const changes = Array.from(history, (change) => present(change, state))
       return { changes, cursor: history.cursor, oldestNow: state.ledger.oldestVersion }

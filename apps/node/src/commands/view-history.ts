@@ -28,6 +28,7 @@ import {
   type PrintedChange,
   readAskedRange,
   readPages,
+  stateOfPage,
   toOption,
   writeToReader,
 } from './history-pages.js'
@@ -101,7 +102,7 @@ export async function printViewHistory(store: LedgerReader, request: ViewRequest
     return
   }
   const columns = resultColumns(
-    await store.read((ledger) => mostResults(ledger.at(asked.to), request, asked.from ?? 0n)),
+    await store.read((ledger) => mostResults(stateOfPage(ledger, asked), request, asked.from ?? 0n)),
   )
   const fitting = withinColumns(changes, columns.length)
   const toCells = ({ json }: ViewAnswer) => json.map(viewResultToCsv)
@@ -131,7 +132,7 @@ export async function* withinColumns(
 /** Shows on standard error how much of the range is read. */
 async function* withProgress(
   pages: Changes,
-  { from, to, oldestVersion }: AskedRange,
+  { from, to, ledger: { oldestVersion } }: AskedRange,
   { order }: ViewHistoryOptions,
 ): AsyncGenerator<readonly PrintedChange<ViewAnswer>[]> {
   const first = from !== undefined && from > oldestVersion ? from : oldestVersion
