@@ -108,6 +108,24 @@ describe('GET /v1/stream', () => {
     expect([await streams[1]!.next(), await streams[1]!.next()]).toMatchObject([{}, { id: '2.1', data: '' }])
   })
 
+  it('asks a client to reconnect once an older copy of the store, without the truncation, has replaced it', async () => {
+    let store = await smallLedger()
+    const copy = await smallLedger()
+    await store.truncateTo(2n)
+    const current = new Proxy(store, {
+      get(_, name) {
+        const member: unknown = Reflect.get(store, name, store)
+        return typeof member === 'function' ? member.bind(store) : member
+      },
+    })
+    const stream = await open(await serve(current))
+    expect([await stream.next(), await stream.next()]).toMatchObject([{}, { id: '2.1', data: '' }])
+    const replaced = store
+    store = copy
+    await replaced.commit([versionOf(3n, item(2, 9))], { chainId: 4n })
+    expect(await nextOf(stream)).toMatchObject({ id: '2.1', event: 'reconnect' })
+  })
+
   it('decodes the items of a table whose types are given', async () => {
     const url = await serve(await smallLedger())
     const stream = await open(`${url}?from=1&table=0x7ab1e&key_type=u8&value_type=bool`)

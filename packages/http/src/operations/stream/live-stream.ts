@@ -119,6 +119,8 @@ class LiveStream {
   async #advance(until: number): Promise<string | undefined> {
     try {
       const state = this.#host.ledger.at()
+      // An older copy has replaced the store.
+      if (branchOf(state.ledger) < this.#position.branch) return this.#end(this.reconnect('the store was replaced'))
       const { position, isCut } = moveToLedger(this.#position, state.ledger)
       if (position.branch !== this.#position.branch) {
         if (this.#entry) throw versionTruncated(this.#entry.version)
