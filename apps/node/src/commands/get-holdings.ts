@@ -1,6 +1,7 @@
-import { parseAddress } from '@ledger-state/core'
+import { isLedgerStateError, parseAddress } from '@ledger-state/core'
 import { csvCell, holdingFormat, type ItemFormat, OBJECT_FORMAT, TOKEN_FORMAT } from '@ledger-state/http/formats'
 import {
+  type Asset,
   type HoldingsPage,
   type HoldingsPageOptions,
   type Ledger,
@@ -12,12 +13,16 @@ import {
   listTokens,
   MOST_SORTED_HOLDERS,
   parseAsset,
+  readAssetMetadata,
+  readCollection,
 } from '@ledger-state/ledger'
+import { objectKey } from '@ledger-state/records'
 import type { Command, CommandInput } from '../config/command.js'
 import { defaultedOption, oneOf, option, parseAs, switchOption } from '../config/option.js'
 import { type LedgerReader, openLedger } from '../stores/ledger-reader.js'
 import { storePlace } from '../stores/store-place.js'
 import { createCountedProgress } from '../terminal/counted-progress.js'
+import { writeNotice } from '../terminal/notice.js'
 import { accountArgument, askedVersion, stateOptions } from './asked-state.js'
 import { csvOption, stateOfPage, writeToReader } from './history-pages.js'
 
@@ -50,9 +55,11 @@ export const getBalancesCommand: Command = {
   async run(input) {
     const owner = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)
     const [asset, isNonzero] = [input.get(assetOption), input.get(nonzeroOption)]
-    await printList(input, holdingFormat(undefined), (state, page) =>
-      listBalances(state, owner, { asset, isNonzero, ...page }),
-    )
+    await printList(input, {
+      name: `${isNonzero ? 'holdings above zero' : 'holdings'} of ${input.argument('ADDRESS')}${asset ? ' in this asset' : ''}`,
+      format: holdingFormat(undefined),
+      open: (state, page) => listBalances(state, owner, { asset, isNonzero, ...page }),
+    })
   },
 }
 
@@ -66,7 +73,11 @@ export const getObjectsCommand: Command = {
   ],
   async run(input) {
     const owner = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)
-    await printList(input, OBJECT_FORMAT, (state, page) => listOwnedObjects(state, owner, page))
+    await printList(input, {
+      name: `objects of ${input.argument('ADDRESS')}`,
+      format: OBJECT_FORMAT,
+      open: (state, page) => listOwnedObjects(state, owner, page),
+    })
   },
 }
 
@@ -84,7 +95,12 @@ address and sort the lines.`,
   async run(input) {
     const asset = parseAs('ASSET', input.argument('ASSET'), parseAsset)
     const list = input.get(holdersOrderOption) === 'amount' ? listLargestHolders : listHolders
-    await printList(input, holdingFormat(undefined), (state, page) => list(state, asset, page))
+    await printList(input, {
+      name: `holders of ${input.argument('ASSET')}`,
+      format: holdingFormat(undefined),
+      open: (state, page) => list(state, asset, page),
+      parent: { name: 'asset', isIn: (state) => isAsset(state, asset) },
+    })
   },
 }
 
@@ -98,31 +114,80 @@ export const getTokensCommand: Command = {
   ],
   async run(input) {
     const collection = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)
-    await printList(input, TOKEN_FORMAT, (state, page) => listTokens(state, collection, page))
+    await printList(input, {
+      name: `tokens of ${input.argument('ADDRESS')}`,
+      format: TOKEN_FORMAT,
+      open: (state, page) => listTokens(state, collection, page),
+      parent: { name: 'collection', isIn: (state) => isCollection(state, collection) },
+    })
   },
 }
 
-async function printList<T>(
-  input: CommandInput,
-  format: ItemFormat<T>,
-  open: (state: LedgerState, page: HoldingsPageOptions) => HoldingsPage<T>,
-): Promise<void> {
+function isAsset(state: LedgerState, asset: Asset): boolean {
+  const { kind } = asset
+  return (
+    readAssetMetadata(state, kind === 'coin' ? { standard: 'v1', ...asset } : { standard: 'v2', ...asset }) !==
+    undefined
+  )
+}
+
+function isCollection({ view }: LedgerState, address: Uint8Array): boolean {
+  const group = view.get(objectKey(address))
+  return group !== undefined && readCollection(group) !== undefined
+}
+
+/** A list, and the way to print its items. */
+interface PrintedList<T> {
+  /** Name of the items, in the plural, with their owner. */
+  readonly name: string
+  readonly format: ItemFormat<T>
+  readonly open: (state: LedgerState, page: HoldingsPageOptions) => HoldingsPage<T>
+  /** The thing that has the items, if it is one that a state may lack. */
+  readonly parent?: { readonly name: string; readonly isIn: (state: LedgerState) => boolean }
+}
+
+async function printList<T>(input: CommandInput, list: PrintedList<T>): Promise<void> {
+  const { format, open } = list
   const asked = askedVersion(input)
   const isCsv = input.get(csvOption)
   const store = await openLedger(storePlace(input, 'get'))
   const progress = createCountedProgress('item')
+  let nothing: string | undefined
   async function* lines(): AsyncGenerator<string> {
-    if (isCsv) yield `${format.columns.join()}\n`
+    let count = 0
+    let isBegun = false
     for await (const items of readList(store, asked, open)) {
+      // The first page has shown that the store has the state.
+      if (isCsv && !isBegun) yield `${format.columns.join()}\n`
+      isBegun = true
       progress.add(items.length)
+      count += items.length
       yield items.map((item) => `${isCsv ? itemToCsv(format, item) : format.toJson(item)}\n`).join('')
     }
+    if (count === 0) nothing = await store.read((ledger) => describeNothing(ledger.at(asked(ledger)), list))
   }
   try {
     await writeToReader(lines())
   } finally {
     progress.finish()
     await store.close()
+  }
+  if (nothing !== undefined) writeNotice(nothing)
+}
+
+/** Line for people about an empty list. An empty list is an answer: a coin type or an account needs no record. */
+function describeNothing(state: LedgerState, { name, parent }: Pick<PrintedList<never>, 'name' | 'parent'>): string {
+  const why = parent && !isKnown(state, parent.isIn) ? `: this state has no such ${parent.name}` : ''
+  return `no ${name} at version ${state.version}${why}`
+}
+
+/** A state of a slice may not know whether it has something. */
+function isKnown(state: LedgerState, isIn: (state: LedgerState) => boolean): boolean {
+  try {
+    return isIn(state)
+  } catch (error) {
+    if (isLedgerStateError(error, 'version_pruned')) return true
+    throw error
   }
 }
 

@@ -7,6 +7,7 @@ import { option, parseAs } from '../config/option.js'
 import { openLedger } from '../stores/ledger-reader.js'
 import { storeOptions, storePlace } from '../stores/store-place.js'
 import { createCountedProgress } from '../terminal/counted-progress.js'
+import { writeNotice } from '../terminal/notice.js'
 import { accountArgument } from './asked-state.js'
 import { itemToCsv } from './get-holdings.js'
 import {
@@ -20,6 +21,7 @@ import {
   toOption,
   writeToReader,
 } from './history-pages.js'
+import { noChanges } from './note-if-empty.js'
 
 /** Activities of a page: each page reads the store again. */
 const PAGE_ACTIVITIES = 1_000
@@ -44,12 +46,14 @@ before the changes that the store knows, a warning on standard error says that c
     let left = input.get(limitOption) ?? Number.POSITIVE_INFINITY
     const store = await openLedger(storePlace(input, 'history'))
     const progress = createCountedProgress('change')
+    let nothing: string | undefined
     async function* lines(): AsyncGenerator<string> {
       const isComplete = moments.from !== undefined
       const asked = await readAskedRange(store, moments, (state, from) => {
         return !isComplete || listActivities(state, owner, { from }).complete
       })
       if (isCsv) yield `${activityFormat(asked.hasTransactions ? () => undefined : undefined).columns.join()}\n`
+      let count = 0
       let start: ActivityCursor | undefined
       do {
         const { printed, cursor, oldestNow } = await store.read((ledger) => {
@@ -68,10 +72,12 @@ before the changes that the store knows, a warning on standard error says that c
         // A page cannot see versions pruned since the first page.
         if (oldestNow > asked.ledger.oldestVersion) throw versionPruned(asked.ledger.oldestVersion, oldestNow)
         progress.add(printed.length)
+        count += printed.length
         yield printed.join('')
         left -= printed.length
         start = cursor
       } while (start && left > 0)
+      if (count === 0) nothing = noChanges(asset ? 'this account in this asset' : 'this account', asked)
     }
     try {
       await writeToReader(lines())
@@ -79,5 +85,6 @@ before the changes that the store knows, a warning on standard error says that c
       progress.finish()
       await store.close()
     }
+    if (nothing !== undefined) writeNotice(nothing)
   },
 }

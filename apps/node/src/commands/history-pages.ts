@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { larger } from '@ledger-state/core'
 import { expectNotTruncated, type LedgerSummary, versionPruned } from '@ledger-state/engine'
 import { csvCell, TRANSACTION_COLUMNS, transactionToCsv } from '@ledger-state/http/formats'
 import {
@@ -63,6 +64,11 @@ export interface AskedRange {
   readonly ledger: LedgerSummary
   /** Whether the store has transactions of the window. */
   readonly hasTransactions: boolean
+}
+
+/** First version of a range that the store has. */
+export function firstVersionIn({ from = 0n, ledger }: AskedRange): bigint {
+  return larger(from, ledger.oldestVersion)
 }
 
 /** Moments that `--from` and `--to` name. */

@@ -29,6 +29,7 @@ import {
   toOption,
   writeToReader,
 } from './history-pages.js'
+import { noChanges, noteIfEmpty } from './note-if-empty.js'
 import { DEMO_ITEM, handleArgument, tableItemOptions, tableItemRequest } from './table-item-request.js'
 
 const rangeOptions = [csvOption, fromOption, toOption, orderOption, limitOption, ...storeOptions]
@@ -52,6 +53,8 @@ export const balanceHistoryCommand: Command = {
     const owner = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)
     const asset = parseAs('ASSET', input.argument('ASSET'), parseAsset)
     await printHistory(input, {
+      name: 'this balance',
+      words: 'ADDRESS and ASSET',
       member: 'balance',
       open: (state, options) => balanceHistory(state, owner, asset, options),
       toJson: (balance) => `"${balance}"`,
@@ -74,6 +77,8 @@ export const resourceHistoryCommand: Command = {
     const type = parseAs('TYPE', input.argument('TYPE'), parseStructTag)
     await printHistory(input, {
       ...ofValues,
+      name: 'this resource',
+      words: 'ADDRESS and TYPE',
       open: (state, options) => resourceHistory(state, address, type, options),
     })
   },
@@ -89,12 +94,21 @@ export const tableItemHistoryCommand: Command = {
   examples: [`ledger-state history table-item ${DEMO_ITEM} --limit 3 --data-dir data/demo`],
   async run(input) {
     const request = tableItemRequest(input)
-    await printHistory(input, { ...ofValues, open: (state, options) => tableItemHistory(state, request, options) })
+    await printHistory(input, {
+      ...ofValues,
+      name: 'this table item',
+      words: 'HANDLE, --key-type and --key',
+      open: (state, options) => tableItemHistory(state, request, options),
+    })
   },
 }
 
 /** Subject of a history, and the way to print its values. */
 interface HistorySubject<T> {
+  /** Name of the subject in a sentence. */
+  readonly name: string
+  /** Words of the command line that name it. */
+  readonly words: string
   /** Name of the value, as a member of JSON and as a column. */
   readonly member: string
   readonly open: (state: LedgerState, options: ChangeHistoryOptions) => History<Change<T>>
@@ -124,7 +138,9 @@ async function printHistory<T>(input: CommandInput, subject: HistorySubject<T>):
       ...valueToJson(change, subject.toJson),
       transaction: transactionAt(state, change.version),
     })
-    const pages = readPages(store, asked, open, present, input.get(limitOption))
+    const pages = noteIfEmpty(readPages(store, asked, open, present, input.get(limitOption)), () =>
+      noChanges(subject.name, asked, `check ${subject.words}`),
+    )
     const format = formatOf(subject)
     await writeToReader(input.get(csvOption) ? historyToCsv(pages, format, asked) : historyToJsonLines(pages, format))
   } finally {

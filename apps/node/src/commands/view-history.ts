@@ -1,6 +1,7 @@
 import { viewResultToCsv } from '@ledger-state/http'
 import {
   type Change,
+  formatTimestamp,
   type LedgerState,
   mostResults,
   parseInterval,
@@ -22,6 +23,7 @@ import {
   type AskedRange,
   askedMoments,
   csvOption,
+  firstVersionIn,
   fromOption,
   limitOption,
   orderOption,
@@ -32,6 +34,7 @@ import {
   toOption,
   writeToReader,
 } from './history-pages.js'
+import { noChanges, noteIfEmpty } from './note-if-empty.js'
 
 const everyOption = option(
   'every',
@@ -96,7 +99,12 @@ export async function printViewHistory(store: LedgerReader, request: ViewRequest
     ...change,
     transaction: asked.hasTransactions ? transactionAt(state, change.version) : undefined,
   })
-  const changes = withProgress(readPages(store, asked, open, present, input.get(limitOption)), asked, options)
+  const pages = readPages(store, asked, open, present, input.get(limitOption))
+  const changes = noteIfEmpty(withProgress(pages, asked, options), () =>
+    everyUsec === undefined || firstVersionIn(asked) > asked.to
+      ? noChanges('this view', asked)
+      : noPointInTime(store, everyUsec, asked),
+  )
   if (!isParquet && !input.get(csvOption)) {
     await writeToReader(historyToJsonLines(changes, { toMembers: ({ json }) => `"values":[${json.join()}]` }))
     return
@@ -129,13 +137,26 @@ export async function* withinColumns(
   }
 }
 
+/** Line for people about a range without a point in time: points are multiples of the duration. */
+async function noPointInTime(store: LedgerReader, everyUsec: bigint, asked: AskedRange): Promise<string> {
+  const [begin, end] = await store.read((ledger) => {
+    const { reader } = ledger.at(asked.to).source
+    return [firstVersionIn(asked), asked.to].map((version) =>
+      formatTimestamp(reader.blockAt(version).block.timestampUsec),
+    )
+  })
+  const points = `points in time are the multiples of ${everyUsec / 1_000_000n} seconds since 1970`
+  return `no answers: ${points}, and none is from ${begin} to ${end}, the times of the range; give a shorter --every or a longer range`
+}
+
 /** Shows on standard error how much of the range is read. */
 async function* withProgress(
   pages: Changes,
-  { from, to, ledger: { oldestVersion } }: AskedRange,
+  asked: AskedRange,
   { order }: ViewHistoryOptions,
 ): AsyncGenerator<readonly PrintedChange<ViewAnswer>[]> {
-  const first = from !== undefined && from > oldestVersion ? from : oldestVersion
+  const { to } = asked
+  const first = firstVersionIn(asked)
   const line = createProgressLine(process.stderr)
   let printed = 0
   try {
