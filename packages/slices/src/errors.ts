@@ -114,8 +114,8 @@ export function sourceKeepsSlice(place: string): KeepingError {
 }
 
 export function sliceNeedsReopening(place: string): KeepingError {
-  const message = `${place}: selecting a slice of a state reads the state several times, so give the source in a form that can be opened again`
-  return new LedgerStateError('invalid_argument', message, { option: 'only' })
+  const message = `${place}: the source can be read only once, but a slice of a state is selected by reading the state several times; save the source as a file, and give the file`
+  return new LedgerStateError('invalid_argument', message)
 }
 
 /**

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { openSource } from '@ledger-state/feed'
 import type { Command, CommandInput } from '../config/command.js'
 import { option, parseWhole, switchOption } from '../config/option.js'
@@ -106,10 +107,19 @@ node.`,
     if (isDryRun) return await proveSource(source, { from, to, stop })
     await announceWindow(source, { ...given, place }, notice)
     const reopen = () => openSource(location, { ...given.source, follow, signal: stop.signal })
-    const openAgain = () => openToIngest(location, { ...given.source, window, sourceFolder }, stop)
+    const openAgain = isPipe(location)
+      ? undefined
+      : () => openToIngest(location, { ...given.source, window, sourceFolder }, stop)
     const following = follow && { reopen, untilStopped: to === undefined }
     await ingestInto(place!, source, { ...given, hashSalt, ...following, location, openAgain, from, to, range, stop })
   },
+}
+
+/** Whether a location is a pipe, which can be read only once: standard input, a named pipe or `<(…)` of a shell. */
+function isPipe(location: string): boolean {
+  if (/^[a-z0-9+]+:\/\//i.test(location)) return false
+  const stats = statSync(location, { throwIfNoEntry: false })
+  return stats !== undefined && (stats.isFIFO() || stats.isSocket())
 }
 
 /** Options that a range leaves no room for, because they depend on versions before it, or bound the ingest otherwise. */

@@ -31,7 +31,7 @@ export interface IngestIntoOptions extends Omit<IngestOptions, 'progress' | 'onN
   /** Location of the source, as it was given. */
   readonly location: string
   /** Opens the source again, for a slice of a state. */
-  readonly openAgain: () => Promise<LedgerSource>
+  readonly openAgain: (() => Promise<LedgerSource>) | undefined
   /** Whether to compare the root of an imported state with the ledger's root; false by default. */
   readonly checkStateRoot?: boolean
   /** Trees of signed checkpoints to keep; none by default. */

@@ -241,7 +241,9 @@ describe('an ingest that keeps a slice', () => {
     const engine = await wholeOf([[]])
     const spec = parseSliceSpec({ tables: [`0x${Buffer.from(OUTER_TABLES[0]!).toString('hex')}`] })
     const failure = ingestSource(createMemoryEngine(), stateSource(engine, 0n, []), { only: { spec } })
-    await expect(failure).rejects.toThrow('in a form that can be opened again')
+    await expect(failure).rejects.toThrow(
+      'the source can be read only once, but a slice of a state is selected by reading the state several times',
+    )
   })
 })
 
