@@ -7,6 +7,7 @@ import {
   isLedgerStateError,
   LedgerStateError,
 } from '@ledger-state/core'
+import { whyUnreadable } from '@ledger-state/core/files'
 import type { LedgerSummary } from '@ledger-state/engine'
 import { formatTimestamp } from '@ledger-state/ledger'
 import { formatBytes } from './terminal/amounts.js'
@@ -45,19 +46,28 @@ export function usageError(message: string): ProgramError {
   return new LedgerStateError('usage', message)
 }
 
+/**
+ * End of a message about an unknown name, which refers to a help text.
+ * @param hint result of `didYouMean` and the like
+ */
+export function seeHelp(hint: string, help: string): string {
+  return hint.endsWith('?') ? `${hint} See ${help}` : `${hint}; see ${help}`
+}
+
 export const usage = declareErrors('usage', {
   missingOption: (command: string, option: { readonly name: string; readonly value?: string | undefined }) =>
     `${command}: --${option.name} ${option.value} is missing`,
   sourceBesideNode: (source: string) =>
     `--from-node replaces the backups of a network, but ${JSON.stringify(clip(source))} is not the name of a network`,
   unreadableNetwork: (text: string, names: readonly string[], cause: unknown) => {
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const why = whyUnreadable(cause)
     const expected = `not one of ${names.join(', ')} and not a file that describes a network`
     return [`${JSON.stringify(clip(text))} is ${expected}: ${why}${didYouMean(text, names)}`, {}, cause]
   },
   unreadableSlice: (file: string, cause: unknown) => {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    return [`--only ${JSON.stringify(clip(file))}: ${why}`, {}, cause]
+    if (isLedgerStateError(cause)) return [`--only ${JSON.stringify(clip(file))}: ${cause.message}`, {}, cause]
+    const expected = 'name a file with an address, "table" and a handle, or a type on each line (docs/slices.md)'
+    return [`--only ${JSON.stringify(clip(file))} cannot be read: ${whyUnreadable(cause)}; ${expected}`, {}, cause]
   },
   fromAboveTo: (from: bigint, to: bigint) => `--from ${from} is above --to ${to}`,
   otherBegin: (folder: string, begin: bigint) => `the export in ${folder} begins at version ${begin}: leave out --from`,

@@ -7,6 +7,7 @@ import {
   LedgerStateError,
   quote,
 } from '@ledger-state/core'
+import { whyUnreadable } from '@ledger-state/core/files'
 
 declare module '@ledger-state/core' {
   interface ErrorFieldsByCode {
@@ -58,10 +59,10 @@ function meantUrl(path: string): string {
 }
 
 export const invalidArgument = declareErrors('invalid_argument', {
-  cannotOpen: (path: string, cause: unknown) => [`${path} cannot be read: ${messageOf(cause)}`, {}, cause],
+  cannotOpen: (path: string, cause: unknown) => [`${path} cannot be read: ${whyUnreadable(cause)}`, {}, cause],
   /** @param networks names that the location may be meant for */
   unreadableSource: (path: string, networks: readonly string[], cause: unknown) => [
-    `the source ${path} cannot be read: ${messageOf(cause)}${didYouMean(path, networks)}${meantUrl(path)}`,
+    `the source ${path} cannot be read: ${whyUnreadable(cause)}${meantUrl(path) || didYouMean(path, networks)}`,
     {},
     cause,
   ],

@@ -85,22 +85,44 @@ describe('the command line', () => {
   it.each([
     [['nonsense'], /unknown command "nonsense"/],
     [['nonsense', 'balance'], /unknown command "nonsense balance"; see/],
-    [['help', 'strat'], /unknown command "strat"; did you mean "start"\?; see ledger-state --help/],
+    [['help', 'strat'], /unknown command "strat"; did you mean "start"\? See ledger-state --help$/m],
     [['strat', '--help'], /unknown command "strat"; did you mean "start"\?/],
     [['get', 'nonsense'], /unknown command "get nonsense"; see ledger-state get --help/],
     [
       ['history', '--data-dir', 'x'],
       /"history" is the first word of several commands; see ledger-state history --help/,
     ],
-    [['get', 'balnce', '0x1'], /unknown command "get balnce"; did you mean "get balance"\?/],
+    [
+      ['get', 'balnce', '0x1'],
+      /unknown command "get balnce"; did you mean "get balance"\? See ledger-state get --help$/m,
+    ],
     [['strat', '--data-dir', 'x'], /unknown command "strat"; did you mean "start"\?/],
-    [['info', '--data_dir', 'x'], /Unknown option '--data_dir'; did you mean --data-dir\?/],
+    [
+      ['info', '--data_dir', 'x'],
+      /Unknown option '--data_dir'; did you mean --data-dir\? See ledger-state info --help$/m,
+    ],
     [['get', 'balance', '--ledger_version', '5'], /'--ledger_version'; did you mean --version\?/],
     [['view', '0x1::m::f', '--time', '5'], /'--time'; did you mean --at\?/],
     [['view', '0x1::m::f', '--history', '--at', '5', '--data-dir', 'x'], /^--at does not go with --history: see --to$/],
     [
       ['view', 'coin', '--data-dir', 'x'],
       /^FUNCTION: "coin" is not ADDRESS::MODULE::FUNCTION, such as 0x1::coin::balance/,
+    ],
+    [
+      ['ingest', 'x', '--data-dir', 'x', '--only', 'none.txt'],
+      /^--only "none.txt" cannot be read: there is no such file or folder; name a file with an address, .* on each line/,
+    ],
+    [
+      ['ingest', 'x', '--data-dir', 'x', '--only', '/'],
+      /^--only "\/" cannot be read: it is a folder, not a file; name a file/,
+    ],
+    [
+      ['info', '--data-dir', 'x', '--config', 'none.json'],
+      /^--config: none.json cannot be read: there is no such file or folder; --config names a JSON file of settings, such/,
+    ],
+    [
+      ['serve', '--data-dir', 'x', '--follow-header', '@none'],
+      /^--follow-header: the file of headers none cannot be read: there is no such file or folder; @FILE names a file/,
     ],
     [['serve', '--port', '80'], /'--port'; did you mean --listen\?/],
     [['networks', '--port', '80'], /'--port'; see/],

@@ -4,7 +4,7 @@ import type { Command, CommandInput } from '../config/command.js'
 import { parseCommandInput } from '../config/command-line.js'
 import { helpText, usageOf } from '../config/help-text.js'
 import { settings } from '../config/settings.js'
-import { usageError, withAdvice } from '../errors.js'
+import { seeHelp, usageError, withAdvice } from '../errors.js'
 import { writeJsonLines } from '../terminal/json-lines.js'
 import type { OutputWatch } from '../terminal/output-watch.js'
 import { definitions, outputWidth } from '../terminal/wrap.js'
@@ -59,10 +59,10 @@ function beginsCommands(word: string): boolean {
 
 function unknownCommand([first, second]: readonly string[]): LedgerStateError {
   const both = second === undefined || second.startsWith('-') ? first! : `${first} ${second}`
-  const help = `see ledger-state ${beginsCommands(first!) ? `${first} ` : ''}--help`
-  if (beginsCommands(both)) return usageError(`"${both}" is the first word of several commands; ${help}`)
+  const help = `ledger-state ${beginsCommands(first!) ? `${first} ` : ''}--help`
+  if (beginsCommands(both)) return usageError(`"${both}" is the first word of several commands; see ${help}`)
   const hint = [both, first!].map((name) => didYouMean(name, COMMAND_NAMES, JSON.stringify)).find((one) => one !== '')
-  return usageError(`unknown command ${JSON.stringify(both)}${hint ?? ''}; ${help}`)
+  return usageError(`unknown command ${JSON.stringify(both)}${seeHelp(hint ?? '', help)}`)
 }
 
 function programVersion(): string {

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { didYouMean } from '@ledger-state/core'
-import { usage, usageError } from '../errors.js'
+import { seeHelp, usage, usageError } from '../errors.js'
 import { type Command, type CommandInput, optionsOf, type RereadInput } from './command.js'
 import { type Configuration, effectiveConfiguration, readConfiguration } from './configuration.js'
 import { type DefaultedOption, type Option, parseAs } from './option.js'
@@ -112,7 +112,9 @@ function parseWords(command: Command, words: readonly string[]) {
     // Cuts off the advice about positional arguments that Node appends, which fits none of our commands.
     const [why] = (error as Error).message.split(/\. To specify|\n/)
     const hint = nearestOption(all, why!) ?? hyphenHint(why!, command) ?? ''
-    throw usageError(`${command.name}: ${why!.replace(/\.$/, '')}${hint}; see ledger-state ${command.name} --help`)
+    throw usageError(
+      `${command.name}: ${why!.replace(/\.$/, '')}${seeHelp(hint, `ledger-state ${command.name} --help`)}`,
+    )
   }
 }
 

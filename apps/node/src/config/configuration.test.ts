@@ -56,10 +56,16 @@ describe('readConfiguration', () => {
   })
 
   it.each([
-    [{ LEDGER_STATE_RETIAN: '1' }, 'LEDGER_STATE_RETIAN, which is not a setting; did you mean LEDGER_STATE_RETAIN?'],
+    [
+      { LEDGER_STATE_RETIAN: '1' },
+      'LEDGER_STATE_RETIAN, which is not a setting; did you mean LEDGER_STATE_RETAIN? See ledger-state config --help',
+    ],
     [{ LEDGER_STATE_RETAIN: '0' }, 'LEDGER_STATE_RETAIN: a window holds at least 1 version'],
     [{ LEDGER_STATE_JSON: 'maybe' }, 'LEDGER_STATE_JSON: "maybe" is neither true nor false'],
-    [{ LEDGER_STATE_CONFIG: '/nowhere.json' }, '/nowhere.json cannot be read'],
+    [
+      { LEDGER_STATE_CONFIG: '/nowhere.json' },
+      'LEDGER_STATE_CONFIG: /nowhere.json cannot be read: there is no such file or folder; LEDGER_STATE_CONFIG names',
+    ],
   ])('refuses the environment %j', (environment, message) => {
     expect(() => readConfiguration(undefined, environment)).toThrow(message)
   })

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { didYouMean, type LedgerStateError } from '@ledger-state/core'
-import { usageError } from '../errors.js'
+import { whyUnreadable } from '@ledger-state/core/files'
+import { seeHelp, usageError } from '../errors.js'
 import { type Option, parseAs } from './option.js'
 import { isServiceLink } from './service-links.js'
 import { configOption, settings } from './settings.js'
@@ -29,7 +30,9 @@ export const environmentName = ({ name }: { readonly name: string }): string =>
 export function readConfiguration(file: string | undefined, environment: NodeJS.ProcessEnv): Configuration {
   const given = new Map<Option<unknown>, GivenText>()
   const path = file ?? environment[environmentName(configOption)]
-  if (path !== undefined) readConfigurationFile(path, given)
+  if (path !== undefined) {
+    readConfigurationFile(path, file === undefined ? environmentName(configOption) : `--${configOption.name}`, given)
+  }
   for (const [variable, text] of Object.entries(environment)) {
     if (!variable.startsWith(ENVIRONMENT_PREFIX) || variable === environmentName(configOption)) continue
     const setting = ALL.find((candidate) => environmentName(candidate) === variable)
@@ -41,15 +44,16 @@ export function readConfiguration(file: string | undefined, environment: NodeJS.
   return given
 }
 
-function readConfigurationFile(path: string, given: Map<Option<unknown>, GivenText>): void {
+function readConfigurationFile(path: string, origin: string, given: Map<Option<unknown>, GivenText>): void {
   let content: unknown
   try {
     content = JSON.parse(readFileSync(path, 'utf8'))
   } catch (error) {
-    throw usageError(`--config: ${path} cannot be read: ${(error as Error).message}`)
+    const expected = `${origin} names a JSON file of settings, such as {"retain": 1000000}`
+    throw usageError(`${origin}: ${path} cannot be read: ${whyUnreadable(error)}; ${expected}`)
   }
   if (typeof content !== 'object' || content === null || Array.isArray(content)) {
-    throw usageError(`--config: ${path} holds no JSON object, such as {"retain": 1000000}`)
+    throw usageError(`${origin}: ${path} holds no JSON object, such as {"retain": 1000000}`)
   }
   for (const [name, value] of Object.entries(content)) {
     if (name === '$schema') continue
@@ -62,7 +66,7 @@ function readConfigurationFile(path: string, given: Map<Option<unknown>, GivenTe
 
 /** Error of an unknown setting. `subject` begins the sentence and says where the setting is. */
 function notASetting(subject: string, name: string, known: readonly string[]): LedgerStateError {
-  return usageError(`${subject} is not a setting${didYouMean(name, known)}; see ledger-state config --help`)
+  return usageError(`${subject} is not a setting${seeHelp(didYouMean(name, known), 'ledger-state config --help')}`)
 }
 
 function textOf({ value: valueName, isList }: Option<unknown>, value: unknown, place: string): string {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { whyUnreadable } from '@ledger-state/core/files'
 import { usageError } from '../errors.js'
 import { MOST_TEXT } from './option.js'
 
@@ -51,6 +52,7 @@ function linesOf(path: string): string[] {
       .split('\n')
       .filter((line) => line.trim() !== '')
   } catch (error) {
-    throw usageError(`cannot read the file of headers: ${(error as Error).message}`)
+    const expected = "@FILE names a file with a header such as 'Authorization: Bearer …' on each line"
+    throw usageError(`the file of headers ${path} cannot be read: ${whyUnreadable(error)}; ${expected}`)
   }
 }

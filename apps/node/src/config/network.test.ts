@@ -27,7 +27,9 @@ describe('findNetwork', () => {
     expect(() => findNetwork('moonnet')).toThrow(
       /"moonnet" is not one of mainnet, testnet, devnet .*did you mean mainnet\?/,
     )
-    expect(() => findNetwork('the-moon')).toThrow(/"the-moon" is not one of .* and not a file .*ENOENT/)
+    expect(() => findNetwork('the-moon')).toThrow(
+      /"the-moon" is not one of .* and not a file .*: there is no such file or folder$/,
+    )
     expect(() => findNetwork(fileOf('{'))).toThrow(/a file that describes a network: .*JSON/)
     expect(() => findNetwork(fileOf('{"name":"x","chainId":900}'))).toThrow(/"chainId" is not a whole number/)
   })

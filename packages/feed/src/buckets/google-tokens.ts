@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { createSign } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { whyUnreadable } from '@ledger-state/core/files'
 import { followNone, sendRequest, textOfAnswer } from '@ledger-state/core/requests'
 import { invalidArgument, sourceFailed } from '../errors.js'
 import { tryJson } from '../requests/remote-url.js'
@@ -59,8 +60,8 @@ async function readCredentials(path: string): Promise<Credentials> {
     if (typeof value === 'object' && value !== null) return value as Credentials
   } catch (cause) {
     // The message of the cause would repeat the content of the file.
-    const { code } = cause as NodeJS.ErrnoException
-    throw invalidArgument.unreadableCredentials(path, code ?? 'it is not JSON')
+    const isOfFile = (cause as NodeJS.ErrnoException).code !== undefined
+    throw invalidArgument.unreadableCredentials(path, isOfFile ? whyUnreadable(cause) : 'it is not JSON')
   }
   throw invalidArgument.unreadableCredentials(path, 'it is not a JSON object')
 }
