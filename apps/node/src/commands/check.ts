@@ -66,6 +66,7 @@ const holdingsOption = switchOption(
   'holdings',
   'derive the index of holdings from the state at a version, and compare it with the stored index',
 )
+const jsonOption = switchOption('json', 'print the result as JSON; u64 values are strings')
 const versionOption = option(
   'version',
   'VERSION',
@@ -86,6 +87,7 @@ export const checkCommand: Command = {
     compareOption,
     settings.proofsBudget,
     holdingsOption,
+    jsonOption,
     versionOption,
     settings.network,
     settings.hashSalt,
@@ -96,7 +98,9 @@ cores, and writes 64 bytes per key next to the store if the keys do not fit into
 
 --all-roots does the same for the end of each block since the oldest version: then every past state is the state of the chain, too. It
 continues an earlier run, even one that was killed, and works while a node serves and commits. For a wrong value it names the versions in
-which the value is wrong, and the keys that may have it. docs/trust.md describes its needs and limits.`,
+which the value is wrong, and the keys that may have it. docs/trust.md describes its needs and limits.
+
+--json prints one line with the problems and the counts; it goes with no other check. The exit status is the same as without it.`,
   examples: [
     'ledger-state check --data-dir data/mainnet',
     'ledger-state check --state-root --data-dir data/mainnet',
@@ -109,6 +113,9 @@ which the value is wrong, and the keys that may have it. docs/trust.md describes
     const version = input.get(versionOption)
     const asked = [allRootsOption, stateRootOption, holdingsOption].filter((option) => input.get(option))
     if (asked.length > 1) throw usageError(`one check at a time: --${asked.map(({ name }) => name).join(' or --')}`)
+    const asJson = input.get(jsonOption)
+    if (asJson && asked[0])
+      throw usageError(`--json prints the counts of a whole store; it does not go with --${asked[0].name}`)
     if (input.get(allRootsOption)) {
       await checkAllRoots(place, input)
       return
@@ -128,16 +135,18 @@ which the value is wrong, and the keys that may have it. docs/trust.md describes
     }
     if (version !== undefined) throw usageError('--version is the version of --state-root or of --holdings')
     if (place.kind === 'database') {
-      await checkDatabase(place)
+      await checkDatabase(place, asJson)
       return
     }
     const path = place.dataDir
     const report = await checkInProcess(path)
     const { problems } = report
-    for (const problem of problems) process.stdout.write(`${problem}\n`)
-    const what = `${formatCounted(report.records, 'record')}`
-    if (problems.length === 0) process.stdout.write(`sound: ${what}\n`)
-    process.stdout.write(`${columns(reportRows(report))}\n`)
+    const what = formatCounted(report.records, 'record')
+    if (asJson) process.stdout.write(`${JSON.stringify(reportFacts(report))}\n`)
+    else {
+      printOutcome(problems, what)
+      process.stdout.write(`${columns(reportRows(report))}\n`)
+    }
     if (problems.length > 0) throw storeCorrupt.damagedStore(path, problems.length, what)
   },
 }
@@ -234,6 +243,29 @@ async function checkIndex(place: StorePlace, version: bigint | undefined): Promi
   }
 }
 
+/** @param what the records that were checked */
+function printOutcome(problems: readonly string[], what: string): void {
+  for (const problem of problems) process.stdout.write(`${problem}\n`)
+  if (problems.length === 0) process.stdout.write(`sound: ${what}\n`)
+}
+
+/** The report for JSON, in which versions are strings. */
+function reportFacts(report: CheckReport) {
+  const { firstVersion, lastVersion } = report
+  return {
+    problems: report.problems,
+    records: report.records,
+    oldest_ledger_version: firstVersion === undefined ? null : String(firstVersion),
+    ledger_version: lastVersion === undefined ? null : String(lastVersion),
+    blocks: report.blocks,
+    keys: report.keys,
+    superseded_entries: report.supersededEntries,
+    unmerged_writes: report.unmergedWrites,
+    unmerged_commits: report.unmergedCommits,
+    unreadable_bytes: report.unreadableBytes,
+  }
+}
+
 function reportRows(report: CheckReport): (readonly [string, string])[] {
   const { firstVersion, lastVersion, blocks, unreadableBytes } = report
   const keys = formatCounted(report.keys, 'key')
@@ -252,14 +284,14 @@ function reportRows(report: CheckReport): (readonly [string, string])[] {
 }
 
 /** Checks the content of the engine's tables. The server itself checks its pages. */
-async function checkDatabase(place: DatabasePlace): Promise<void> {
+async function checkDatabase(place: DatabasePlace, asJson: boolean): Promise<void> {
   const engine = await openDatabaseReader(place)
   try {
     const { problems, versions, keys, writes } = await engine.check()
-    for (const problem of problems) process.stdout.write(`${problem}\n`)
     const what = `${formatCounted(versions, 'version')}: ${formatCounted(keys, 'key')}, ${formatCounted(writes, 'write')}`
+    if (asJson) process.stdout.write(`${JSON.stringify({ problems, versions: String(versions), keys, writes })}\n`)
+    else printOutcome(problems, what)
     if (problems.length > 0) throw storeCorrupt.damagedStore(nameOfPlace(place), problems.length, what)
-    process.stdout.write(`sound: ${what}\n`)
   } finally {
     await engine.close()
   }

@@ -172,6 +172,25 @@ describe('check and snapshot', () => {
     expect(stdout.split('\n').length).toBeGreaterThan(3)
     expect([status, stderr]).toEqual([1, expect.stringMatching(/^ledger-state: .*damaged.*\n$/)])
     expect(stderr).not.toMatch(/MDB_/)
+
+    const asJson = bed.run('check', '--data-dir', 'store', '--json')
+    expect([asJson.status, asJson.stderr]).toEqual([status, stderr])
+    expect(JSON.parse(asJson.stdout).problems).toEqual(stdout.split('\n').slice(0, -5))
+  })
+
+  it('print the result of a check as JSON', async () => {
+    await bed.fill('store', 100, { retain: 35n })
+    const { status, stdout, stderr } = bed.run('check', '--data-dir', 'store', '--json')
+    expect([status, stderr]).toEqual([0, ''])
+    const text = bed.run('check', '--data-dir', 'store').stdout
+    const report = JSON.parse(stdout)
+    const versions = { oldest_ledger_version: '60', ledger_version: '99' }
+    expect(report).toMatchObject({ problems: [], ...versions, blocks: 4, unreadable_bytes: 0 })
+    expect(text).toContain(`sound: ${report.records.toLocaleString('en')} records\n`)
+    expect(text).toContain(`${report.keys} keys, ${report.superseded_entries} superseded values\n`)
+    const refused = bed.run('check', '--data-dir', 'store', '--json', '--holdings')
+    expect([refused.status, refused.stdout]).toEqual([2, ''])
+    expect(refused.stderr).toContain('--json prints the counts of a whole store; it does not go with --holdings')
   })
 
   it.runIf(isSlowRun)('say of a file that is cut short how much of it is there, as every command does', async () => {
