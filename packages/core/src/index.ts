@@ -31,6 +31,7 @@ export { type DescribedAnswer, fetchFailure, statusFailure } from './requests/fa
 export { isRedirect, refusedRedirect, sameServerTarget } from './requests/redirects.js'
 export { parseRetryAfter } from './retry-after.js'
 export { SizedCache } from './sized-cache.js'
-export { atOnce, type Steps } from './steps.js'
+export { sortInSteps } from './sort-in-steps.js'
+export { atOnce, noSteps, type Steps } from './steps.js'
 export { isU64, larger, parseU64, smaller, U64_MAX } from './u64.js'
 export { bytesOfEntries, bytesOfWrites } from './written-bytes.js'

@@ -7,3 +7,9 @@ export function atOnce<T>(steps: Steps<T>): T {
   while (!step.done) step = steps.next()
   return step.value
 }
+
+/** Steps that have a result already. */
+// biome-ignore lint/correctness/useYield: nothing is left to do
+export function* noSteps<T>(result: T): Steps<T> {
+  return result
+}

@@ -52,7 +52,7 @@ export {
 export type { HoldingsPage, HoldingsPageOptions } from './holdings/row-listing.js'
 export type { Listing, ListOptions } from './listings/listing.js'
 export { type AccountModule, listAccountModules, readAccountModule } from './modules/account-module.js'
-export { listResources } from './resources/list-resources.js'
+export { listResources, listResourcesInSteps } from './resources/list-resources.js'
 export { readResource, resourceStateKey } from './resources/read-resource.js'
 export type { Resource } from './resources/resource.js'
 export { createLedger } from './state/create-ledger.js'

@@ -4,7 +4,9 @@ export {
   findGroupMembers,
   type GroupMember,
   readGroupMembers,
+  readGroupMembersInSteps,
   readResourceGroup,
+  readResourceGroupInSteps,
   skipTag,
 } from '@ledger-state/type-tag'
 export {
@@ -32,6 +34,7 @@ export {
   type FunctionAbi,
   type ModuleAbi,
   moduleAbi,
+  moduleAbiToJson,
   type StructAbi,
   scriptAbi,
   type TypeParameterAbi,

@@ -1,4 +1,4 @@
-import { addressToShortHex } from '@ledger-state/core'
+import { addressToShortHex, type Steps } from '@ledger-state/core'
 import { typeTooLarge } from './errors.js'
 import {
   ABILITY,
@@ -10,6 +10,7 @@ import {
   type StructDefinition,
   type Visibility,
 } from './module-definition.js'
+import { readModuleInterfaceInSteps } from './read-module.js'
 
 /**
  * ABI of a module as full nodes print it: `JSON.stringify` makes the same text, with members in the same order. It does
@@ -59,6 +60,8 @@ export interface TypeParameterAbi {
  * the largest ABI of the Aptos framework has 7,000.
  */
 const MAX_ABI_TYPE_LENGTH = 1_000_000
+/** Bytes of a module that are read, and characters that are printed, in one step. */
+const BYTES_AT_ONCE = 16 << 10
 
 /**
  * Makes the ABI of a module.
@@ -73,15 +76,61 @@ const MAX_ABI_TYPE_LENGTH = 1_000_000
  * ```
  */
 export function moduleAbi(module: ModuleInterface): ModuleAbi {
+  const { head, functions, structs } = abiParts(module)
+  return { ...head, exposed_functions: [...functions], structs: [...structs] }
+}
+
+/**
+ * The ABI of a compiled module as JSON, in steps: a module with hundreds of structs prints as some MB.
+ * @throws as `readModuleInterface` and `moduleAbi`
+ */
+export function* moduleAbiToJson(binary: Uint8Array): Steps<string> {
+  const reading = readModuleInterfaceInSteps(binary)
+  let bytes = 0
+  let step = reading.next()
+  for (; !step.done; step = reading.next()) {
+    bytes += step.value
+    if (bytes < BYTES_AT_ONCE) continue
+    yield
+    bytes = 0
+  }
+  const { head, functions, structs } = abiParts(step.value)
+  const shown = yield* listToJson(functions)
+  return `${JSON.stringify(head).slice(0, -1)},"exposed_functions":${shown},"structs":${yield* listToJson(structs)}}`
+}
+
+function* listToJson(items: Iterable<object>): Steps<string> {
+  const texts: string[] = []
+  let length = 0
+  for (const item of items) {
+    if (length >= BYTES_AT_ONCE) {
+      yield
+      length = 0
+    }
+    const text = JSON.stringify(item)
+    length += text.length
+    texts.push(text)
+  }
+  return `[${texts.join()}]`
+}
+
+/** The parts of an ABI. Functions and structs are made when they are iterated. */
+function abiParts(module: ModuleInterface) {
   const printer = new TypePrinter(MAX_ABI_TYPE_LENGTH)
   const exposed = module.functions.filter(({ visibility, isEntry }) => visibility !== 'private' || isEntry)
   return {
-    address: addressToShortHex(module.address),
-    name: module.name,
-    friends: module.friends.map(moduleIdToText),
-    exposed_functions: exposed.map((one) => functionAbi(one, module.views.has(one.name), printer)),
-    structs: module.structs.map((one) => structAbi(one, module, printer)),
+    head: {
+      address: addressToShortHex(module.address),
+      name: module.name,
+      friends: module.friends.map(moduleIdToText),
+    },
+    functions: mapped(exposed, (one) => functionAbi(one, module.views.has(one.name), printer)),
+    structs: mapped(module.structs, (one) => structAbi(one, module, printer)),
   }
+}
+
+function* mapped<T, U>(items: Iterable<T>, map: (item: T) => U): Generator<U> {
+  for (const item of items) yield map(item)
 }
 
 /**

@@ -42,7 +42,15 @@ function* readModuleInSteps(bytes: Uint8Array): Steps<MoveModule> {
  * @throws `invalid_module` with `fields.offset`
  */
 export function readModuleInterface(bytes: Uint8Array): ModuleInterface {
-  return finishSteps(blaming(readInterfaceInSteps(bytes)))
+  return finishSteps(readModuleInterfaceInSteps(bytes))
+}
+
+/**
+ * Same as `readModuleInterface`, in steps. It yields the number of bytes that each step has read.
+ * @throws `invalid_module` with `fields.offset`
+ */
+export function readModuleInterfaceInSteps(bytes: Uint8Array): Generator<number, ModuleInterface, void> {
+  return blaming(readInterfaceInSteps(bytes))
 }
 
 function* readInterfaceInSteps(bytes: Uint8Array): Steps<ModuleInterface> {

@@ -5,7 +5,9 @@ export {
   findGroupMembers,
   type GroupMember,
   readGroupMembers,
+  readGroupMembersInSteps,
   readResourceGroup,
+  readResourceGroupInSteps,
   skipTag,
 } from './resource-group.js'
 export {

@@ -1,7 +1,9 @@
+import type { Steps } from '@ledger-state/core'
 import type { Layout } from '../layout/layout.js'
 import type { LayoutTraits } from '../layout/layout-size.js'
 import { createJsonDecoder, type JsonDecoder } from './json-decoder.js'
 import { createJsonEncoder } from './json-encoder.js'
+import { printInSteps } from './json-in-steps.js'
 import { createJsonTextEncoder } from './json-text-encoder.js'
 import type { JsonValue } from './json-value.js'
 import { parseJson } from './parse-json.js'
@@ -17,8 +19,12 @@ export interface Codec {
    * @throws `invalid_bcs`; `type_too_large` for a longer text
    */
   bytesToJson(bytes: Uint8Array, maxBytes?: number): string
+  /** Same as `bytesToJson`, in steps if the value is long. */
+  bytesToJsonInSteps(bytes: Uint8Array): Steps<string>
   /** Same as `bytesToJson`, as UTF-8 in a buffer that the caller owns. */
   bytesToJsonUtf8(bytes: Uint8Array, maxBytes?: number): Uint8Array
+  /** Same as `bytesToJsonUtf8`, in steps if the value is long. */
+  bytesToJsonUtf8InSteps(bytes: Uint8Array): Steps<Uint8Array>
   /** Encodes a JSON value in BCS. @throws `invalid_value`, `unsupported_type` */
   jsonToBytes(value: JsonValue): Uint8Array
   /**
@@ -45,16 +51,21 @@ export function codecOf(layout: Layout, traits?: LayoutTraits): Codec {
   let json: JsonDecoder | undefined
   let fromText: ((text: string) => Uint8Array | undefined) | undefined
   let fromJson: ((value: JsonValue) => Uint8Array) | undefined
+  const bytesToJson = (bytes: Uint8Array, maxBytes?: number): string => {
+    json ??= createJsonDecoder(layout, traits?.depth)
+    return json.toText(bytes, maxBytes)
+  }
+  const bytesToJsonUtf8 = (bytes: Uint8Array, maxBytes?: number): Uint8Array => {
+    json ??= createJsonDecoder(layout, traits?.depth)
+    return json.toUtf8(bytes, maxBytes)
+  }
   return {
     layout,
-    bytesToJson(bytes, maxBytes) {
-      json ??= createJsonDecoder(layout, traits?.depth)
-      return json.toText(bytes, maxBytes)
-    },
-    bytesToJsonUtf8(bytes, maxBytes) {
-      json ??= createJsonDecoder(layout, traits?.depth)
-      return json.toUtf8(bytes, maxBytes)
-    },
+    bytesToJson,
+    bytesToJsonInSteps: (bytes) => printInSteps(layout, bytes, { atOnce: bytesToJson, take: (out) => out.takeText() }),
+    bytesToJsonUtf8,
+    bytesToJsonUtf8InSteps: (bytes) =>
+      printInSteps(layout, bytes, { atOnce: bytesToJsonUtf8, take: (out) => out.takeBytes() }),
     jsonToBytes(value) {
       fromJson ??= createJsonEncoder(layout, traits)
       return fromJson(value)

@@ -9,9 +9,9 @@ import { layoutDepth } from '../layout/layout-size.js'
 import { JsonTextWriter, MAX_JSON_TEXT_BYTES } from './json-text-writer.js'
 
 /** Reads a value and writes its JSON text. */
-type JsonPrinter = (reader: ByteReader, out: JsonTextWriter) => void
+export type JsonPrinter = (reader: ByteReader, out: JsonTextWriter) => void
 
-interface CompiledPrinter {
+export interface CompiledPrinter {
   readonly print: JsonPrinter
   /** Least number of bytes of a value. */
   readonly minimumSize: number
@@ -40,7 +40,7 @@ const OUT = new JsonTextWriter()
  * text
  */
 export function createJsonDecoder(layout: Layout, depth = layoutDepth(layout)): JsonDecoder {
-  const context: PrintContext = { texts: new TextTable(), captured: new CapturedBudget() }
+  const context = createPrintContext()
   const print = compilePrinter(layout, depth, context)
   const printWhole = (bytes: Uint8Array, maxBytes: number): void => {
     const reader = new ByteReader(bytes)
@@ -67,7 +67,7 @@ export function createJsonDecoder(layout: Layout, depth = layoutDepth(layout)): 
   }
 }
 
-const TEXT = {
+export const TEXT = {
   true: ascii('true'),
   false: ascii('false'),
   inner: ascii('{"inner":'),
@@ -79,7 +79,7 @@ const TEXT = {
   value: ascii(',"value":'),
 } as const
 const QUOTE = 0x22
-const COMMA = 0x2c
+export const COMMA = 0x2c
 
 function ascii(text: string): Uint8Array {
   return Uint8Array.from(text, (character) => character.charCodeAt(0))
@@ -132,9 +132,13 @@ function compilePrinter(layout: Layout, depth: number, context: PrintContext): J
 }
 
 /** State that the printers of one decoder share. */
-interface PrintContext {
+export interface PrintContext {
   readonly texts: TextTable
   readonly captured: CapturedBudget
+}
+
+export function createPrintContext(): PrintContext {
+  return { texts: new TextTable(), captured: new CapturedBudget() }
 }
 
 /** Bytes of texts. Equal texts give the same bytes, so structs of the same form share them. */
@@ -152,7 +156,13 @@ class TextTable {
 
 type CompileInner = (part: Layout) => CompiledPrinter
 
-function compilePart(layout: Layout, inner: CompileInner, context: PrintContext, depth: number): CompiledPrinter {
+/** Compiles the printer of a layout from those of its parts. */
+export function compilePart(
+  layout: Layout,
+  inner: CompileInner,
+  context: PrintContext,
+  depth: number,
+): CompiledPrinter {
   switch (layout.kind) {
     case 'vector':
       return variable(layout.element.kind === 'u8' ? printHex : listPrinter(inner(layout.element)))
@@ -281,6 +291,39 @@ function compileFields(
   const minimumSize = compiled.reduce((sum, one) => sum + one.minimumSize, 0)
   const fixedSize = compiled.every((one) => one.fixedSize)
 
+  const { order, before, end } = memberTexts(fields, texts, variantName)
+  const inOrder = order.every((index, place) => index === place)
+  const printFields = inOrder
+    ? printInOrder(print, before)
+    : compiled.slice(0, -1).every((one) => one.fixedSize)
+      ? printByOffset(compiled, order, before)
+      : printAndSort(print, order, before)
+  return {
+    minimumSize,
+    fixedSize,
+    print(reader, out) {
+      printFields(reader, out, fields)
+      out.raw(end)
+    },
+  }
+}
+
+/** The members of an object in the order in which they are printed. */
+export interface MemberTexts {
+  /** Places of their values in the bytes. */
+  readonly order: readonly number[]
+  /** The text before each value. */
+  readonly before: readonly Uint8Array[]
+  /** The text after the last one. */
+  readonly end: Uint8Array
+}
+
+/** The members of a struct, or of a variant of an enum. */
+export function memberTexts(
+  fields: readonly LayoutField[],
+  texts: TextTable,
+  variantName: string | undefined,
+): MemberTexts {
   const members = fields.map((field, index) => ({ name: field.name, index }))
   if (variantName !== undefined) members.push({ name: '__variant__', index: -1 })
   members.sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -299,21 +342,7 @@ function compileFields(
       text = ''
     }
   }
-  const end = texts.bytesOf(`${text}}`)
-  const inOrder = order.every((index, place) => index === place)
-  const printFields = inOrder
-    ? printInOrder(print, before)
-    : compiled.slice(0, -1).every((one) => one.fixedSize)
-      ? printByOffset(compiled, order, before)
-      : printAndSort(print, order, before)
-  return {
-    minimumSize,
-    fixedSize,
-    print(reader, out) {
-      printFields(reader, out, fields)
-      out.raw(end)
-    },
-  }
+  return { order, before, end: texts.bytesOf(`${text}}`) }
 }
 
 /** Prints the values of all fields, each with the text before it. */
@@ -392,14 +421,25 @@ function printAndSort(
     } catch (error) {
       throw faultInside(fields[at]!.name, error)
     }
-    const sorted = out.length
-    for (let place = 0; place < count; place++) {
-      const index = order[place]!
-      out.raw(before[place]!)
-      out.copyWithin(index === 0 ? start : ends[index - 1]!, ends[index]!)
-    }
-    out.moveBack(sorted, start)
+    sortPrinted(out, start, ends, order, before)
   }
+}
+
+/** Replaces values that were printed one after the other by the members of an object, in their order. */
+export function sortPrinted(
+  out: JsonTextWriter,
+  start: number,
+  ends: readonly number[],
+  order: readonly number[],
+  before: readonly Uint8Array[],
+): void {
+  const sorted = out.length
+  for (let place = 0; place < order.length; place++) {
+    const index = order[place]!
+    out.raw(before[place]!)
+    out.copyWithin(index === 0 ? start : ends[index - 1]!, ends[index]!)
+  }
+  out.moveBack(sorted, start)
 }
 
 function printU64(reader: ByteReader, out: JsonTextWriter): void {

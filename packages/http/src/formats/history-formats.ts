@@ -1,4 +1,4 @@
-import type { LedgerStateError } from '@ledger-state/core'
+import type { LedgerStateError, Steps } from '@ledger-state/core'
 import { type Change, ChangeSampler, formatTimestamp, isUnreadable, type SampledRange } from '@ledger-state/ledger'
 import type { AnswerBytes } from '../admission/answer-bytes.js'
 import type { Turn } from '../admission/turn-queue.js'
@@ -8,25 +8,26 @@ import type { PageBody } from './page-body.js'
 import { TRANSACTION_COLUMNS, type TransactionOf, transactionMember, transactionToCsv } from './transaction-formats.js'
 
 /**
- * A change as JSON. Its time is null if it is below the window. A value that cannot be read is replaced by the error of
+ * A change as JSON, in steps. Its time is null if it is below the window. A value that cannot be read is replaced by the error of
  * the read.
  */
-export function changeToJson<T>(
+export function* changeToJson<T>(
   change: Change<T>,
   member: string,
-  toJson: (value: T) => string,
+  toJson: (value: T) => Steps<string>,
   transactionOf: TransactionOf,
-): string {
+): Steps<string> {
   const { version, timestampUsec } = change
   const timestamp = timestampUsec === undefined ? 'null' : `"${timestampUsec}"`
   const transaction = transactionMember(transactionOf?.(version))
-  return `{"version":"${version}","timestamp":${timestamp},${readingToJson(change, member, toJson)}${transaction}}`
+  const reading = yield* readingToJson(change, member, toJson)
+  return `{"version":"${version}","timestamp":${timestamp},${reading}${transaction}}`
 }
 
-function readingToJson<T>(change: Change<T>, member: string, toJson: (value: T) => string): string {
+function* readingToJson<T>(change: Change<T>, member: string, toJson: (value: T) => Steps<string>): Steps<string> {
   if (change.error) return `"error":${errorToJson(change.error)}`
   try {
-    return `"${member}":${toJson(change.value)}`
+    return `"${member}":${yield* toJson(change.value)}`
   } catch (error) {
     if (isUnreadable(error)) return `"error":${errorToJson(error)}`
     throw error

@@ -1,4 +1,4 @@
-import { bytesToHex } from '@ledger-state/core'
+import { atOnce, bytesToHex, type Steps } from '@ledger-state/core'
 import {
   type Activity,
   type AssetMetadata,
@@ -40,6 +40,13 @@ export interface ItemFormat<T> {
   toJson(item: T): string
   /** The cells of a row, in the order of the columns. */
   toCells(item: T): readonly string[]
+  /** The same in steps, for items that may be long. */
+  readonly inSteps?: FormsInSteps<T>
+}
+
+interface FormsInSteps<T> {
+  toJson(item: T): Steps<string>
+  toCells(item: T): Steps<readonly string[]>
 }
 
 /** Finds the metadata of an asset; undefined if it is not requested. */
@@ -123,6 +130,37 @@ const OBJECT_COLUMNS = [
   'last_transaction_version',
 ]
 
+/** Most texts that are joined in one step. */
+const JOINED_AT_ONCE = 64
+
+/** Joins texts in steps: a text that was made of parts takes its time when it is first read. */
+function* joinInSteps(texts: readonly string[], separator: string, map = (text: string) => text): Steps<string> {
+  const parts: string[] = []
+  for (let at = 0; at < texts.length; at += JOINED_AT_ONCE) {
+    if (at > 0) yield
+    parts.push(
+      texts
+        .slice(at, at + JOINED_AT_ONCE)
+        .map(map)
+        .join(separator),
+    )
+  }
+  return parts.join(separator)
+}
+
+const OBJECT_IN_STEPS: FormsInSteps<ListedObject> = {
+  *toJson(object) {
+    const { address, owner, allowsUngatedTransfer, version } = object
+    const resources = yield* joinInSteps(yield* object.resourcesInSteps(), ',', (text) => JSON.stringify(text))
+    return `{"object_address":"${addressToText(address)}","owner_address":"${addressToText(owner)}","allow_ungated_transfer":${allowsUngatedTransfer},"resources":[${resources}],"last_transaction_version":"${version}"}`
+  },
+  *toCells(object) {
+    const { address, owner, allowsUngatedTransfer, version } = object
+    const resources = yield* joinInSteps(yield* object.resourcesInSteps(), ' ')
+    return [addressToText(address), addressToText(owner), String(allowsUngatedTransfer), resources, String(version)]
+  },
+}
+
 /** Forms of an owned object. */
 export const OBJECT_FORMAT: ItemFormat<ListedObject> = {
   schema: {
@@ -137,15 +175,9 @@ export const OBJECT_FORMAT: ItemFormat<ListedObject> = {
     },
   },
   columns: OBJECT_COLUMNS,
-  toJson: ({ address, owner, allowsUngatedTransfer, resources, version }) =>
-    `{"object_address":"${addressToText(address)}","owner_address":"${addressToText(owner)}","allow_ungated_transfer":${allowsUngatedTransfer},"resources":${JSON.stringify(resources)},"last_transaction_version":"${version}"}`,
-  toCells: ({ address, owner, allowsUngatedTransfer, resources, version }) => [
-    addressToText(address),
-    addressToText(owner),
-    String(allowsUngatedTransfer),
-    resources.join(' '),
-    String(version),
-  ],
+  toJson: (object) => atOnce(OBJECT_IN_STEPS.toJson(object)),
+  toCells: (object) => atOnce(OBJECT_IN_STEPS.toCells(object)),
+  inSteps: OBJECT_IN_STEPS,
 }
 
 const TOKEN_COLUMNS = ['token_address', 'owner_address', 'last_transaction_version']
@@ -235,22 +267,20 @@ function assetMembers(asset: HeldAsset): string {
   return `"asset_type":${JSON.stringify(assetToText(asset))},"token_standard":"${asset.standard}"`
 }
 
-/** Items as CSV (RFC 4180), with a line that names the columns. */
-export class CsvBody<T> implements PageBody<T> {
+/** Rows of cells as CSV (RFC 4180), with a line that names the columns. */
+export class CsvBody implements PageBody<readonly string[]> {
   readonly #out: AnswerBytes
-  readonly #format: ItemFormat<T>
 
-  constructor(out: AnswerBytes, format: ItemFormat<T>) {
-    this.#out = out.text(`${format.columns.join()}\r\n`)
-    this.#format = format
+  constructor(out: AnswerBytes, columns: readonly string[]) {
+    this.#out = out.text(`${columns.join()}\r\n`)
   }
 
   get length(): number {
     return this.#out.length
   }
 
-  add(item: T): void {
-    this.#out.text(`${this.#format.toCells(item).map(csvCell).join()}\r\n`)
+  add(cells: readonly string[]): void {
+    this.#out.text(`${cells.map(csvCell).join()}\r\n`)
   }
 
   end(): AnswerBytes {

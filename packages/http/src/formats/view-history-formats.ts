@@ -1,3 +1,4 @@
+import { noSteps, type Steps } from '@ledger-state/core'
 import type { Change } from '@ledger-state/ledger'
 import { formatTimestamp, type ViewAnswer } from '@ledger-state/ledger'
 import type { AnswerBytes } from '../admission/answer-bytes.js'
@@ -7,8 +8,8 @@ import type { PageBody } from './page-body.js'
 import { TRANSACTION_COLUMNS, type TransactionOf, transactionToCsv } from './transaction-formats.js'
 
 /** The results of an answer as a JSON array. */
-export function answerToJson({ json }: ViewAnswer): string {
-  return `[${json.join(',')}]`
+export function answerToJson({ json }: ViewAnswer): Steps<string> {
+  return noSteps(`[${json.join(',')}]`)
 }
 
 /**

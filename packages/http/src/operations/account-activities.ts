@@ -12,7 +12,7 @@ import {
   parseHistoryOrder,
   parseRange,
 } from './parts/history-page.js'
-import { ASSET_PARAMETER, listSuccess, openListBody, parseAssetQuery, writePage } from './parts/holdings-page.js'
+import { ASSET_PARAMETER, listSuccess, openListBody, parseAssetQuery } from './parts/holdings-page.js'
 import { type Operation, STATE_ERRORS } from './parts/operation.js'
 import { parsePageStart, pinPage, rangeCursor } from './parts/page-start.js'
 import { MAX_PAGE_BYTES, pageLimit, parseLimit } from './parts/paging.js'
@@ -44,15 +44,15 @@ export const getAccountActivities: Operation = {
     const from = range.from && firstVersionOf(request.ledger, range.from)
     if (from !== undefined) expectOrdered(range, from, state.version)
     const limit = pageLimit(askedLimit, DEFAULT_PAGE, MAX_PAGE)
-    const { body, contentType } = openListBody(request, activityFormat(transactionsOf(state)))
+    const body = openListBody(request, activityFormat(transactionsOf(state)))
     const isFull = (): boolean => body.length >= MAX_PAGE_BYTES
     const page = listActivities(state, owner, { from, order, asset, start: start?.place, limit, isFull })
-    const written = await writePage(request, page, body, true)
+    const written = await body.write(page, true)
     const { cursor } = page
     return {
       ledger: state.ledger,
-      contentType,
-      ...written,
+      contentType: body.contentType,
+      body: written,
       cursor: cursor && rangeCursor(placeToText(cursor), state, cursor.version, order, start),
       isComplete: page.complete,
     }

@@ -1,4 +1,4 @@
-import { addressToShortHex, bytesToHex, parseAddress } from '@ledger-state/core'
+import { addressToShortHex, bytesToHex, parseAddress, type Steps } from '@ledger-state/core'
 import {
   type AccountChange,
   isUnreadable,
@@ -103,17 +103,17 @@ export const getAccountChanges: Operation = {
     const first = from === undefined ? state.ledger.oldestVersion : lastVersionOf(request.ledger, from)
     expectOrdered(range, first, state.version)
     const transactionOf = transactionsOf(state)
-    const body = new JsonArrayBody(request.openBody(), (change: AccountChange) => changeToJson(change, transactionOf))
-    const cursor = await readListing(
+    const page = await readListing(
       request,
       (options) => listAccountChanges(state, address, first, { ...options, start: start?.place, limit, assets }),
-      body,
+      (change) => changeToJson(change, transactionOf),
+      new JsonArrayBody(request.openBody(), (json: string) => json),
     )
     return {
       ledger: state.ledger,
       contentType: CONTENT_TYPE.json,
-      body: await body.end(),
-      cursor: listCursor(cursor, state),
+      body: page.body,
+      cursor: listCursor(page.cursor, state),
     }
   },
 }
@@ -134,7 +134,7 @@ function lastWriteToJson({ version }: AccountChange, transactionOf: TransactionO
   return `,"last_write":{"version":"${version}"${transactionMember(transactionOf(version))}}`
 }
 
-function changeToJson(change: AccountChange, transactionOf: TransactionOf): string {
+function* changeToJson(change: AccountChange, transactionOf: TransactionOf): Steps<string> {
   const lastWrite = lastWriteToJson(change, transactionOf)
   if (change.kind === 'module') {
     const [before, after] = [change.before, change.after].map((one) => (one ? `"${bytesToHex(one.bytes)}"` : 'null'))
@@ -144,13 +144,15 @@ function changeToJson(change: AccountChange, transactionOf: TransactionOf): stri
   const place = change.store
     ? `"address":"${addressToShortHex(change.store.address)}","asset":"${addressToShortHex(change.store.asset)}",`
     : ''
-  return `{"type":${JSON.stringify(type)},${place}${sideToJson('before', change.before)},${sideToJson('after', change.after)}${lastWrite}}`
+  const before = yield* sideToJson('before', change.before)
+  const after = yield* sideToJson('after', change.after)
+  return `{"type":${JSON.stringify(type)},${place}${before},${after}${lastWrite}}`
 }
 
 /** One side of a change. A value that cannot be read at its version is replaced by the error of the read. */
-function sideToJson(side: 'before' | 'after', resource: Resource | undefined): string {
+function* sideToJson(side: 'before' | 'after', resource: Resource | undefined): Steps<string> {
   try {
-    return `"${side}":${resource?.toJson() ?? 'null'}`
+    return `"${side}":${resource ? yield* resource.toJsonInSteps() : 'null'}`
   } catch (error) {
     if (isUnreadable(error)) return `"${side}_error":${errorToJson(error)}`
     throw error

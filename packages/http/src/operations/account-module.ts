@@ -5,7 +5,7 @@ import { chooseFormat } from '../protocol/accept.js'
 import { ADDRESS_PARAMETER, expectLastSegment, parseAccountAddress, parseModuleName } from './parts/account-parts.js'
 import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
 import { parseAskedState } from './parts/request-parts.js'
-import { answerRead, orProven, PROOF_PARAMETERS, parseAskedProof } from './parts/state-read.js'
+import { answerRead, orProven, PROOF_PARAMETERS, parseAskedProof, utf8InSteps } from './parts/state-read.js'
 
 export const getAccountModule: Operation = {
   id: 'get_account_module',
@@ -45,7 +45,7 @@ export const getAccountModule: Operation = {
       keyOf: () => moduleKey(address, name),
       read(state) {
         const module = readAccountModule(state, address, name)
-        return { bytes: module.bytes, toJson: () => Buffer.from(moduleToJson(module)) }
+        return { bytes: module.bytes, toJson: () => utf8InSteps(moduleToJson(module)) }
       },
     })
   },

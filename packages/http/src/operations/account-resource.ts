@@ -4,7 +4,7 @@ import { chooseFormat } from '../protocol/accept.js'
 import { ADDRESS_PARAMETER, expectLastSegment, parseAccountAddress, parseResourceType } from './parts/account-parts.js'
 import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
 import { parseAskedState } from './parts/request-parts.js'
-import { answerRead, PROOF_PARAMETERS, PROVEN_SCHEMA, parseAskedProof } from './parts/state-read.js'
+import { answerRead, PROOF_PARAMETERS, PROVEN_SCHEMA, parseAskedProof, utf8InSteps } from './parts/state-read.js'
 
 export const getAccountResource: Operation = {
   id: 'get_account_resource',
@@ -45,7 +45,7 @@ export const getAccountResource: Operation = {
       keyOf: (state) => resourceStateKey(state, address, type),
       read(state) {
         const resource = readResource(state, address, type)
-        return { bytes: resource.bytes, toJson: () => Buffer.from(resourceToJson(resource)) }
+        return { bytes: resource.bytes, toJson: () => utf8InSteps(resourceToJson(resource)) }
       },
     })
   },

@@ -1,5 +1,5 @@
 import { ByteWriter } from '@ledger-state/core'
-import { listResources, type Resource } from '@ledger-state/ledger'
+import { listResourcesInSteps, type Resource } from '@ledger-state/ledger'
 import { writeStructTag } from '@ledger-state/type-tag'
 import { resourceToJson } from '../formats/resource-formats.js'
 import { createAccountListing } from './parts/account-listing.js'
@@ -12,7 +12,7 @@ export const getAccountResources = createAccountListing<Resource>({
   description:
     'Lists the resources of an account in pages, including members of resource groups. The list of an empty account is empty. A group counts once towards `limit`. In BCS: a map of struct tags to stored bytes.',
   schema: 'Resource',
-  list: (state, address, options) => listResources(state, address, options),
+  list: (state, address, options) => listResourcesInSteps(state, address, options),
   toJson: resourceToJson,
   toEntry: resourceToEntry,
 })

@@ -1,4 +1,4 @@
-import { bytesToHex } from '@ledger-state/core'
+import { bytesToHex, noSteps } from '@ledger-state/core'
 import { type Account, readAccount } from '@ledger-state/ledger'
 import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
 import { chooseFormat } from '../protocol/accept.js'
@@ -37,7 +37,7 @@ export const getAccount: Operation = {
       keyOf: () => resourceKey(address, ACCOUNT),
       read(state) {
         const account = readAccount(state, address)
-        return { bytes: account.bytes, toJson: () => accountToJson(account) }
+        return { bytes: account.bytes, toJson: () => noSteps(accountToJson(account)) }
       },
     })
   },

@@ -1,3 +1,4 @@
+import { noSteps } from '@ledger-state/core'
 import { balanceHistory } from '@ledger-state/ledger'
 import { ADDRESS_PARAMETER, parseAccountAddress } from './parts/account-parts.js'
 import { createHistoryOperation } from './parts/history-operation.js'
@@ -27,5 +28,5 @@ export const getBalanceHistory: Operation = createHistoryOperation<bigint>({
     return () => (state, options) => balanceHistory(state, owner, asset, options)
   },
   measure: (balance) => balance,
-  toJson: (balance) => `"${balance}"`,
+  toJson: (balance) => noSteps(`"${balance}"`),
 })

@@ -1,4 +1,4 @@
-import { bytesToHex } from '@ledger-state/core'
+import { bytesToHex, noSteps } from '@ledger-state/core'
 import { rawTableItemHistory } from '@ledger-state/ledger'
 import { createHistoryOperation } from './parts/history-operation.js'
 import type { Operation } from './parts/operation.js'
@@ -20,5 +20,5 @@ export const getRawTableItemHistory: Operation = createHistoryOperation<Uint8Arr
     const { key } = parseRawTableItemBody(request.body)
     return () => (state, options) => rawTableItemHistory(state, handle, key, options)
   },
-  toJson: (value) => (value ? `"${bytesToHex(value)}"` : 'null'),
+  toJson: (value) => noSteps(value ? `"${bytesToHex(value)}"` : 'null'),
 })

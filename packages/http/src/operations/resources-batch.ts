@@ -3,7 +3,7 @@ import { type LedgerState, readResource } from '@ledger-state/ledger'
 import { isStructTag } from '@ledger-state/type-tag'
 import { invalidRequest } from '../errors.js'
 import { resourceToJson } from '../formats/resource-formats.js'
-import { createBatchOperation } from './parts/batch-operation.js'
+import { createBatchOperation, type ElementReading, valueInTurns } from './parts/batch-operation.js'
 import type { Operation, OperationRequest } from './parts/operation.js'
 import { parseAddressMember, parseTypeMember, stringMember } from './parts/request-parts.js'
 
@@ -23,10 +23,10 @@ export function createResourcesBatch(archivalEndpoint: string | undefined): Oper
   )
 }
 
-function readResourceElement(request: OperationRequest, state: LedgerState, element: JsonObject): string {
+function readResourceElement(request: OperationRequest, state: LedgerState, element: JsonObject): ElementReading {
   const address = parseAddressMember(element, 'address', 'ResourceElement')
   const text = stringMember(element, 'resource_type', 'ResourceElement')
   const type = parseTypeMember(request, 'resource_type', text)
   if (!isStructTag(type)) throw invalidRequest.structTagExpected('request payload: member `resource_type`', text)
-  return `"value":${resourceToJson(readResource(state, address, type))}`
+  return valueInTurns(request, resourceToJson(readResource(state, address, type)))
 }

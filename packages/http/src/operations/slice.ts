@@ -1,4 +1,4 @@
-import { addressToShortHex, hexToBytes, parseU64 } from '@ledger-state/core'
+import { addressToShortHex, hexToBytes, noSteps, parseU64 } from '@ledger-state/core'
 import {
   type ListedMember,
   listMembers,
@@ -132,15 +132,15 @@ export const getSlice: Operation = {
     const { view, storedView, ledger } = state
     const slice = readSlice(view)
     const leftOut = readLeftOut(view)
-    const body = new JsonArrayBody(request.openBody(), memberToJson)
     let page: MemberListing | undefined
-    const cursor = await readListing(
+    const { body, cursor } = await readListing(
       request,
       (options) => {
         page = listMembers(storedView, { ...options, since, start: start?.place, limit })
         return page
       },
-      body,
+      noSteps,
+      new JsonArrayBody(request.openBody(), memberToJson),
     )
     const wanted = slice && {
       accounts: slice.accounts,
@@ -156,10 +156,7 @@ export const getSlice: Operation = {
     return {
       ledger,
       contentType: CONTENT_TYPE.json,
-      body: body
-        .end()
-        .text('}')
-        .prefix(Buffer.from(`${head.slice(0, -1)},"members":`)),
+      body: body.text('}').prefix(Buffer.from(`${head.slice(0, -1)},"members":`)),
       cursor: listCursor(cursor, state),
     }
   },

@@ -42,7 +42,7 @@ export const getTableItem: Operation = {
       keyOf: (state) => tableItemStateKey(state, { handle, keyType, key: body.key }),
       read(state) {
         const item = readTableItem(state, { handle, keyType, valueType, key: body.key })
-        return { bytes: item.bytes, toJson: () => item.toJsonUtf8() }
+        return { bytes: item.bytes, toJson: () => item.toJsonUtf8InSteps() }
       },
     })
   },

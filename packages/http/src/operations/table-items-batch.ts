@@ -1,7 +1,7 @@
 import type { JsonObject } from '@ledger-state/bcs'
 import { bytesToHex } from '@ledger-state/core'
 import { type LedgerState, readRawTableItem, readTableItem } from '@ledger-state/ledger'
-import { createBatchOperation } from './parts/batch-operation.js'
+import { createBatchOperation, type ElementReading, valueInTurns } from './parts/batch-operation.js'
 import type { Operation, OperationRequest } from './parts/operation.js'
 import { parseAddressMember, parseHexMember, parseTypeMember, stringMember } from './parts/request-parts.js'
 
@@ -22,7 +22,7 @@ export function createTableItemsBatch(archivalEndpoint: string | undefined): Ope
   )
 }
 
-function readTableItemElement(request: OperationRequest, state: LedgerState, element: JsonObject): string {
+function readTableItemElement(request: OperationRequest, state: LedgerState, element: JsonObject): ElementReading {
   const handle = parseAddressMember(element, 'table_handle', 'TableItemElement')
   if (element.get('raw_key') !== undefined) {
     return `"bytes":"${bytesToHex(readRawTableItem(state, handle, parseHexMember(element, 'raw_key', 'TableItemElement')))}"`
@@ -30,5 +30,6 @@ function readTableItemElement(request: OperationRequest, state: LedgerState, ele
   const typeOf = (name: string) => parseTypeMember(request, name, stringMember(element, name, 'TableItemElement'))
   const keyType = typeOf('key_type')
   const valueType = typeOf('value_type')
-  return `"value":${readTableItem(state, { handle, keyType, valueType, key: element.get('key') ?? null }).toJson()}`
+  const item = readTableItem(state, { handle, keyType, valueType, key: element.get('key') ?? null })
+  return valueInTurns(request, item.toJsonInSteps())
 }

@@ -1,4 +1,4 @@
-import { addressToShortHex, bytesToHex, parseAddress } from '@ledger-state/core'
+import { addressToShortHex, bytesToHex, parseAddress, type Steps } from '@ledger-state/core'
 import {
   type FoundTableTypes,
   findTableTypes,
@@ -113,16 +113,16 @@ export const getTableItems: Operation = {
       }),
     })
     const out = request.openBody().text(`${description.slice(0, -1)},"items":`)
-    const body = new JsonArrayBody(out, itemToJson)
-    const cursor = await readListing(
+    const { body, cursor } = await readListing(
       request,
       (options) => listTableItems(state, handle, types, { ...options, start: start?.place, limit }),
-      body,
+      itemToJson,
+      new JsonArrayBody(out, (json: string) => json),
     )
     return {
       ledger: state.ledger,
       contentType: CONTENT_TYPE.json,
-      body: body.end().text('}'),
+      body: body.text('}'),
       cursor: listCursor(cursor, state),
     }
   },
@@ -152,10 +152,11 @@ function typeText(type: TypeTag | undefined): string | null {
   return type ? typeTagToText(type) : null
 }
 
-function itemToJson({ keyBytes, bytes, key, value }: ListedTableItem): string {
-  return `{${member('key', key, keyBytes)},${member('value', value, bytes)}}`
+function* itemToJson({ keyBytes, bytes, key, value }: ListedTableItem): Steps<string> {
+  const keyMember = yield* member('key', key, keyBytes)
+  return `{${keyMember},${yield* member('value', value, bytes)}}`
 }
 
-function member(name: string, typed: StoredValue | undefined, bytes: Uint8Array): string {
-  return typed ? `"${name}":${typed.toJson()}` : `"raw_${name}":"${bytesToHex(bytes)}"`
+function* member(name: string, typed: StoredValue | undefined, bytes: Uint8Array): Steps<string> {
+  return typed ? `"${name}":${yield* typed.toJsonInSteps()}` : `"raw_${name}":"${bytesToHex(bytes)}"`
 }

@@ -1,4 +1,4 @@
-import { addressToShortHex } from '@ledger-state/core'
+import { addressToShortHex, noSteps } from '@ledger-state/core'
 import { listTypeUses, type TypeUse, type TypeUses } from '@ledger-state/ledger'
 import { isStructTag, type StructTag, typeTagToText } from '@ledger-state/type-tag'
 import { invalidRequest } from '../errors.js'
@@ -74,23 +74,20 @@ export const getTypeUses: Operation = {
     request.expectOutput('json', 'Get uses of a type')
     const state = pinPage(request, asked, start)
     const limit = pageLimit(askedLimit, DEFAULT_PAGE, MAX_PAGE)
-    const body = new JsonArrayBody(request.openBody(), useToJson)
     let page: TypeUses | undefined
-    const cursor = await readListing(
+    const { body, cursor } = await readListing(
       request,
       (options) => {
         page = listTypeUses(state, type, { ...options, start: start?.place, limit })
         return page
       },
-      body,
+      noSteps,
+      new JsonArrayBody(request.openBody(), useToJson),
     )
     return {
       ledger: state.ledger,
       contentType: CONTENT_TYPE.json,
-      body: body
-        .end()
-        .text('}')
-        .prefix(Buffer.from(`{"scanned":${page!.scanned},"uses":`)),
+      body: body.text('}').prefix(Buffer.from(`{"scanned":${page!.scanned},"uses":`)),
       cursor: listCursor(cursor, state),
     }
   },

@@ -1,4 +1,4 @@
-import { hexToBytes, parseU64 } from '@ledger-state/core'
+import { atOnce, hexToBytes, parseU64 } from '@ledger-state/core'
 import {
   type Change,
   firstVersionOf,
@@ -97,7 +97,7 @@ export const getViewHistory: Operation = {
     const body: PageBody<Change<ViewAnswer>> = asCsv
       ? new ViewChangesCsvBody(request.openBody(), transactionOf, turn)
       : new JsonArrayBody(request.openBody(), (change: Change<ViewAnswer>) =>
-          changeToJson(change, 'values', answerToJson, transactionOf),
+          atOnce(changeToJson(change, 'values', answerToJson, transactionOf)),
         )
     const runs = new PageRuns(request.views)
     const history = viewHistory(state, call, {

@@ -1,5 +1,5 @@
 import type { Codec } from '@ledger-state/bcs'
-import { addressToShortHex, isLedgerStateError } from '@ledger-state/core'
+import { addressToShortHex, isLedgerStateError, noSteps } from '@ledger-state/core'
 import type { StateView } from '@ledger-state/engine'
 import type { MoveModule, SignatureToken, StructDefinition } from '@ledger-state/move-module'
 import type { TypeTag } from '@ledger-state/type-tag'
@@ -101,7 +101,9 @@ function unknownCodec(error: unknown): Codec {
   return {
     layout: { kind: 'bool' },
     bytesToJson: () => 'null',
+    bytesToJsonInSteps: () => noSteps('null'),
     bytesToJsonUtf8: () => NULL,
+    bytesToJsonUtf8InSteps: () => noSteps(NULL),
     jsonToBytes() {
       throw error
     },

@@ -1,5 +1,6 @@
-import { readResourceGroup } from '@ledger-state/move-module'
-import { typeTagToText } from '@ledger-state/type-tag'
+import { atOnce, type Steps } from '@ledger-state/core'
+import { readGroupMembersInSteps } from '@ledger-state/move-module'
+import { readStructTag, typeTagToText } from '@ledger-state/type-tag'
 import type { LedgerState } from '../state/ledger-state.js'
 import { readObject, type StoredObject } from './holding.js'
 import { expectOwnerKnown, expectTokensKnown } from './known-holdings.js'
@@ -20,6 +21,8 @@ export interface OwnedObject {
 export interface ListedObject extends OwnedObject {
   /** Types of the members of its resource group, which are read each time: a group may have 20,000 members. */
   readonly resources: readonly string[]
+  /** The same in steps. */
+  resourcesInSteps(): Steps<readonly string[]>
 }
 
 /** Reads one object by its address; undefined if there is none. @throws `version_pruned` if a slice does not keep it */
@@ -50,8 +53,9 @@ export function listOwnedObjects(
       stored && {
         ...toOwnedObject(address, stored),
         get resources() {
-          return typesIn(stored.group)
+          return atOnce(typesIn(stored.group))
         },
+        resourcesInSteps: () => typesIn(stored.group),
       }
     )
   })
@@ -79,6 +83,7 @@ function toOwnedObject(address: Uint8Array, { object, group, version }: StoredOb
 }
 
 /** Texts of the types in a group, in its order. */
-function typesIn(group: Uint8Array): string[] {
-  return readResourceGroup(group).map(({ name }) => typeTagToText(name))
+function* typesIn(group: Uint8Array): Steps<readonly string[]> {
+  const members = yield* readGroupMembersInSteps(group, (reader) => typeTagToText(readStructTag(reader)))
+  return members.map(({ name }) => name)
 }

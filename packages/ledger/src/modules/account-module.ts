@@ -1,5 +1,5 @@
-import { isLedgerStateError } from '@ledger-state/core'
-import { type ModuleAbi, moduleAbi, readModuleInterface } from '@ledger-state/move-module'
+import { isLedgerStateError, type Steps } from '@ledger-state/core'
+import { type ModuleAbi, moduleAbi, moduleAbiToJson, readModuleInterface } from '@ledger-state/move-module'
 import { decodeStateKey, moduleKey } from '@ledger-state/type-tag'
 import { scanAccount } from '../accounts/scan-account.js'
 import { accountModuleNotFound } from '../errors.js'
@@ -15,6 +15,8 @@ export interface AccountModule {
   readonly bytes: Uint8Array
   /** The ABI. Undefined if the bytes are not a readable module, or its types are too long to print. */
   readAbi(): ModuleAbi | undefined
+  /** The ABI as JSON, in steps; null if it is undefined. */
+  abiToJson(): Steps<string>
 }
 
 class StoredModule implements AccountModule {
@@ -35,6 +37,20 @@ class StoredModule implements AccountModule {
       if (isLedgerStateError(error, 'invalid_module', 'type_too_large')) return undefined
       throw error
     }
+  }
+
+  abiToJson(): Steps<string> {
+    return abiToJson(this.bytes)
+  }
+}
+
+/** The ABI of a module as JSON, in steps. Null if the bytes are not a readable module, or its types are too long to print. */
+export function* abiToJson(module: Uint8Array): Steps<string> {
+  try {
+    return yield* moduleAbiToJson(module)
+  } catch (error) {
+    if (isLedgerStateError(error, 'invalid_module', 'type_too_large')) return 'null'
+    throw error
   }
 }
 

@@ -46,5 +46,13 @@ export function createUnreadableResource(tag: StructTag, bytes: Uint8Array, erro
   const refuse = (): never => {
     throw error
   }
-  return { tag, bytes, typeText: () => resourceTypeToText(tag), toJson: refuse, toJsonUtf8: refuse }
+  return {
+    tag,
+    bytes,
+    typeText: () => resourceTypeToText(tag),
+    toJson: refuse,
+    toJsonInSteps: refuse,
+    toJsonUtf8: refuse,
+    toJsonUtf8InSteps: refuse,
+  }
 }

@@ -1,7 +1,7 @@
 import { bytesToHex } from '@ledger-state/core'
 import { compareBytes, indexOfBytes } from '@ledger-state/core/bytes'
 import { type StructTag, type TypeTag, tableKeyPrefix } from '@ledger-state/type-tag'
-import { listResources } from '../resources/list-resources.js'
+import { listResourcesInSteps } from '../resources/list-resources.js'
 import type { LedgerState } from '../state/ledger-state.js'
 import { type TableInValue, TableWalker } from './table-walker.js'
 
@@ -58,18 +58,22 @@ class Search {
 
   *run(holder: Uint8Array): TableTypesSearch {
     // Most resources do not hold the bytes of the handle; finding that out costs little.
-    for (const { tag, bytes } of listResources(this.#state, holder)) {
+    for (const resource of listResourcesInSteps(this.#state, holder)) {
+      yield
+      if (!resource) continue
+      const { tag, bytes } = resource
       if (this.#isSpent(bytes)) return undefined
       this.#resource = tag
       if (this.#holdsHandle(bytes)) this.#walker.walk(tag, bytes)
       if (this.#found) return resultOf(this.#found, undefined)
-      yield
     }
-    for (const { tag, bytes } of listResources(this.#state, holder)) {
+    for (const resource of listResourcesInSteps(this.#state, holder)) {
+      yield
+      if (!resource) continue
+      const { tag, bytes } = resource
       if (this.#isSpent(bytes)) return undefined
       this.#resource = tag
       this.#walker.walk(tag, bytes)
-      yield
     }
     for (const table of this.#tables.values()) {
       const found = yield* this.#searchItems(table)

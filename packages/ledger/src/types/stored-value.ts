@@ -1,5 +1,5 @@
 import type { Codec } from '@ledger-state/bcs'
-import type { LedgerStateError } from '@ledger-state/core'
+import { atOnce, type LedgerStateError, type Steps } from '@ledger-state/core'
 import type { StateView } from '@ledger-state/engine'
 import type { TypeTag } from '@ledger-state/type-tag'
 import { isTypeFault } from './type-faults.js'
@@ -13,8 +13,12 @@ export interface StoredValue {
   readonly bytes: Uint8Array
   /** The value as compact JSON, as full nodes print it. */
   toJson(): string
+  /** The same, in steps if the value is long. */
+  toJsonInSteps(): Steps<string>
   /** The compact JSON as UTF-8. */
   toJsonUtf8(): Uint8Array
+  /** The same, in steps if the value is long. */
+  toJsonUtf8InSteps(): Steps<Uint8Array>
 }
 
 /** Makes the error for bytes that cannot be decoded: either their type cannot be resolved, or they do not fit it. */
@@ -44,10 +48,23 @@ export class TypedBytes implements StoredValue {
     }
   }
 
-  toJsonUtf8(): Uint8Array {
+  *toJsonInSteps(): Steps<string> {
     const codec = this.#resolve()
     try {
-      return codec.bytesToJsonUtf8(this.bytes)
+      return yield* codec.bytesToJsonInSteps(this.bytes)
+    } catch (error) {
+      throw this.#blamed('value', error)
+    }
+  }
+
+  toJsonUtf8(): Uint8Array {
+    return atOnce(this.toJsonUtf8InSteps())
+  }
+
+  *toJsonUtf8InSteps(): Steps<Uint8Array> {
+    const codec = this.#resolve()
+    try {
+      return yield* codec.bytesToJsonUtf8InSteps(this.bytes)
     } catch (error) {
       throw this.#blamed('value', error)
     }

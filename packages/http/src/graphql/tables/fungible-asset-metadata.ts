@@ -1,6 +1,6 @@
 import { addressToLongHex } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
-import { type AssetRecord, listOwnedObjects, listResources, readAssetRecord } from '@ledger-state/ledger'
+import { type AssetRecord, listOwnedObjects, listResourcesInSteps, readAssetRecord } from '@ledger-state/ledger'
 import { parseStructTag, type StructTag } from '@ledger-state/type-tag'
 import { address, assetOf, assetType, bigint, heldAsset, integer, numeric, text, timeOfVersion } from '../columns.js'
 import { allowedTexts } from '../conditions.js'
@@ -45,8 +45,8 @@ export const FUNGIBLE_ASSET_METADATA: Table<AssetRecord> = {
 
 /** The assets of a creator: the coins of its modules, and the assets whose objects it owns. */
 function* createdBy({ state }: Source, creator: Uint8Array): Generator<AssetRecord | undefined> {
-  for (const { tag } of listResources(state, creator)) {
-    const [coin] = isCoinInfo(tag) ? tag.typeArguments : []
+  for (const resource of listResourcesInSteps(state, creator)) {
+    const [coin] = resource && isCoinInfo(resource.tag) ? resource.tag.typeArguments : []
     yield coin && readAssetRecord(state, { standard: 'v1', coin })
   }
   const objects = allPages((page) => listOwnedObjects(state, creator, page))

@@ -1,4 +1,4 @@
-import { bytesToHexDigits } from '@ledger-state/core'
+import { bytesToHexDigits, type Steps } from '@ledger-state/core'
 import type { LedgerState, Listing, ListOptions } from '@ledger-state/ledger'
 import { chooseFormat } from '../../protocol/accept.js'
 import { CONTENT_TYPE } from '../../protocol/media-types.js'
@@ -7,6 +7,7 @@ import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './operation.js'
 import { BcsMapBody, type BcsMapEntry, JsonArrayBody } from './page-bodies.js'
 import { limitParameter, pageLimit, parseLimit, parseStateKeyStart, readListing, START_PARAMETER } from './paging.js'
 import { parseAskedState } from './request-parts.js'
+import { inOneStep } from './turn-budget.js'
 
 /** Most state keys of a page; a resource group counts as one, however many members it has. */
 export const MAX_ACCOUNT_PAGE = 9_999
@@ -15,8 +16,9 @@ export const MAX_ACCOUNT_PAGE = 9_999
 export interface AccountListing<T> extends Pick<Operation, 'id' | 'path' | 'summary' | 'description'> {
   /** Name of the schema of an item. */
   readonly schema: string
-  list(state: LedgerState, address: Uint8Array, options: ListOptions): Listing<T>
-  toJson(item: T): string
+  /** Undefined is a chance to pause. */
+  list(state: LedgerState, address: Uint8Array, options: ListOptions): Listing<T | undefined>
+  toJson(item: T): Steps<string>
   toEntry(item: T): BcsMapEntry
 }
 
@@ -53,12 +55,15 @@ export function createAccountListing<T>(listing: AccountListing<T>): Operation {
       request.expectOutput(format, summary)
       const state = request.pin(asked)
       const limit = pageLimit(askedLimit, MAX_ACCOUNT_PAGE, MAX_ACCOUNT_PAGE)
-      const body = format === 'json' ? new JsonArrayBody(request.openBody(), toJson) : new BcsMapBody(request, toEntry)
-      const cursor = await readListing(request, (options) => list(state, address, { ...options, start, limit }), body)
+      const page = (options: Pick<ListOptions, 'isFull'>) => list(state, address, { ...options, start, limit })
+      const { cursor, body } =
+        format === 'json'
+          ? await readListing(request, page, toJson, new JsonArrayBody(request.openBody(), (json: string) => json))
+          : await readListing(request, page, inOneStep(toEntry), new BcsMapBody(request))
       return {
         ledger: state.ledger,
         contentType: CONTENT_TYPE[format],
-        body: await body.end(),
+        body,
         cursor: cursor && bytesToHexDigits(cursor),
       }
     },

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@ledger-state/bcs'
-import { isLedgerStateError } from '@ledger-state/core'
+import { isLedgerStateError, type Steps } from '@ledger-state/core'
 import type { LedgerState } from '@ledger-state/ledger'
 import type { AnswerBytes } from '../../admission/answer-bytes.js'
 import { invalidRequest } from '../../errors.js'
@@ -8,19 +8,29 @@ import { CONTENT_TYPE } from '../../protocol/media-types.js'
 import type { ElementResult } from './batch-element.js'
 import { type Answer, BODY_ERRORS, type Operation, type OperationRequest, STATE_PARAMETERS } from './operation.js'
 import { expectJsonContentType, parseAskedState, parseBatchElements } from './request-parts.js'
-import { TurnBudget } from './turn-budget.js'
+import { runInTurns, TurnBudget } from './turn-budget.js'
 
 export const MAX_BATCH_READS = 1_000
 /** Most bytes of all results of a batch, which it holds in memory. */
 export const MAX_BATCH_ANSWER_BYTES = 32 * 1024 * 1024
 
-/** Reads one element of a batch. Returns the members of its result, which is a 200 if it is read at once. */
+/** Members of the result of an element, which is a 200 if it is read at once. */
+export type ElementReading = string | Promise<ElementResult>
+
+/** Reads one element of a batch. */
 export type ReadElement = (
   request: OperationRequest,
   state: LedgerState,
   element: JsonObject,
   answerBody: AnswerBytes,
-) => string | Promise<ElementResult>
+) => ElementReading
+
+/** Reads an element whose result is a value as JSON, in turns if the value is long. */
+export function valueInTurns(request: OperationRequest, json: Steps<string>): ElementReading {
+  const made = runInTurns(request, json)
+  if (typeof made === 'string') return `"value":${made}`
+  return made.then((text) => ({ status: 200, members: ['"value":', text] }))
+}
 
 function batchResults(result: object) {
   return {

@@ -1,8 +1,8 @@
+import { atOnce, noSteps, type Steps } from '@ledger-state/core'
 import type { Change, ChangeHistoryOptions, History, LedgerState } from '@ledger-state/ledger'
 import { ChangesCsvBody, changeToJson, SampledBody } from '../../formats/history-formats.js'
 import type { JsonSchema } from '../../formats/json-schema.js'
-import type { PageBody } from '../../formats/page-body.js'
-import { TRANSACTION_SCHEMA, transactionsOf } from '../../formats/transaction-formats.js'
+import { TRANSACTION_SCHEMA, type TransactionOf, transactionsOf } from '../../formats/transaction-formats.js'
 import { prefersCsv } from '../../protocol/accept.js'
 import { CONTENT_TYPE } from '../../protocol/media-types.js'
 import { HISTORY_PARAMETERS, POINTS_PARAMETER, parseHistoryQuery, parsePoints, readHistory } from './history-page.js'
@@ -28,10 +28,10 @@ export interface HistoryKind<T> extends Pick<Operation, 'id' | 'path' | 'summary
   /** Reads the subject, before the range. The returned function is called when the rest of the request is read. */
   parse(request: OperationRequest): () => OpenHistory<T>
   /**
-   * JSON of a value.
-   * @throws if the value cannot be read
+   * JSON of a value, in steps if it is long.
+   * @throws (the steps) if the value cannot be read
    */
-  toJson(value: T): string
+  toJson(value: T): Steps<string>
 }
 
 /** Creates an operation that lists the changes of a subject, in pages; a POST if the request has a body. */
@@ -60,19 +60,26 @@ export function createHistoryOperation<T>(kind: HistoryKind<T>): Operation {
       const subjectOf = kind.parse(request)
       const range = { ...parseHistoryQuery(request.query), points: measure && parsePoints(request.query) }
       request.expectOutput('json', summary)
-      const openBody = (state: LedgerState): PageBody<Change<T>> => {
-        const out = request.openBody()
-        // A curve is written at once, and the transaction of each change would take a look-up.
-        const transactionOf = range.points === undefined ? transactionsOf(state) : undefined
-        if (asCsv) return new ChangesCsvBody(out, asCsv.column, asCsv.toText, transactionOf)
-        return new JsonArrayBody(out, (change: Change<T>) => changeToJson(change, member, kind.toJson, transactionOf))
-      }
-      const page = await readHistory(request, range, subjectOf(), (state, first) => {
-        const body = openBody(state)
+      const open = subjectOf()
+      const openArray = <F>(toJson: (item: F) => string) => new JsonArrayBody(request.openBody(), toJson)
+      const toJson = (change: Change<T>, transactionOf: TransactionOf) =>
+        changeToJson(change, member, kind.toJson, transactionOf)
+      const openCsv = ({ column, toText }: NonNullable<typeof csv>, transactionOf: TransactionOf) =>
+        new ChangesCsvBody<T>(request.openBody(), column, toText, transactionOf)
+      const page = await readHistory<T>(request, range, open, (state, first, read) => {
         const { points } = range
-        return measure && points !== undefined
-          ? new SampledBody(body, measure, { first, last: state.version, points }, new TurnBudget(request))
-          : body
+        if (measure && points !== undefined) {
+          // A curve is written at once, and the transaction of each change would take a look-up.
+          const body = asCsv ? openCsv(asCsv, undefined) : openArray((one: Change<T>) => atOnce(toJson(one, undefined)))
+          const curve = { first, last: state.version, points }
+          return read(noSteps, new SampledBody(body, measure, curve, new TurnBudget(request)))
+        }
+        const transactionOf = transactionsOf(state)
+        if (asCsv) return read(noSteps, openCsv(asCsv, transactionOf))
+        return read(
+          (change) => toJson(change, transactionOf),
+          openArray((json: string) => json),
+        )
       })
       return { ...page, contentType: CONTENT_TYPE[asCsv ? 'csv' : 'json'] }
     },

@@ -1,4 +1,4 @@
-import { parseU64 } from '@ledger-state/core'
+import { parseU64, type Steps } from '@ledger-state/core'
 import { versionPruned } from '@ledger-state/engine'
 import {
   type Change,
@@ -15,7 +15,7 @@ import type { Answer, OperationRequest, Parameter } from './operation.js'
 import { type PageStart, parsePageStart, pinPage, rangeCursor } from './page-start.js'
 import { limitParameter, MAX_PAGE_BYTES, pageLimit, parseLimit, START_PARAMETER } from './paging.js'
 import { parameterOf } from './request-parts.js'
-import { TurnBudget } from './turn-budget.js'
+import { writeInTurns } from './turn-budget.js'
 
 export const DEFAULT_PAGE = 100
 export const MAX_PAGE = 1_000
@@ -130,42 +130,58 @@ function parseOrder(text: string): 'asc' | 'desc' {
   throw invalidRequest.orderInvalid(text)
 }
 
-/** Reads one page of a history in turns of the event loop, up to the state that the request names. */
+/** Reads the changes of a page in turns, in the form in which they are added to a body. */
+type ReadChanges<T> = <F>(toForm: (change: Change<T>) => Steps<F>, body: PageBody<F>) => Promise<HistoryPage>
+
+type HistoryPage = Pick<Answer, 'ledger' | 'body' | 'cursor' | 'isComplete'>
+
+/**
+ * Reads one page of a history in turns of the event loop, up to the state that the request names.
+ * @param write opens the body for a range that begins with a version, and reads the changes into it
+ */
 export async function readHistory<T>(
   request: OperationRequest,
   range: HistoryQuery,
   open: (state: LedgerState, options: ChangeHistoryOptions) => History<Change<T>>,
-  bodyOf: (state: LedgerState, first: bigint) => PageBody<Change<T>>,
-): Promise<Pick<Answer, 'ledger' | 'body' | 'cursor' | 'isComplete'>> {
-  const turn = new TurnBudget(request)
+  write: (state: LedgerState, first: bigint, read: ReadChanges<T>) => Promise<HistoryPage>,
+): Promise<HistoryPage> {
   const { order, start } = range
   const state = pinPage(request, range.to, start)
   const from = range.from && firstVersionOf(request.ledger, range.from)
   if (from !== undefined) expectOrdered(range, from, state.version)
   const { oldestVersion } = state.ledger
-  const body = bodyOf(state, from !== undefined && from > oldestVersion ? from : oldestVersion)
-  const history = open(state, {
-    from,
-    order,
-    limit: range.points === undefined ? pageLimit(range.limit, DEFAULT_PAGE, MAX_PAGE) : MOST_SAMPLED_CHANGES,
-    start: start?.place,
-    isFull: () => body.length >= MAX_PAGE_BYTES,
+  return write(state, from !== undefined && from > oldestVersion ? from : oldestVersion, async (toForm, body) => {
+    const history = open(state, {
+      from,
+      order,
+      limit: range.points === undefined ? pageLimit(range.limit, DEFAULT_PAGE, MAX_PAGE) : MOST_SAMPLED_CHANGES,
+      start: start?.place,
+      isFull: () => body.length >= MAX_PAGE_BYTES,
+    })
+    await writeInTurns(request, continued(history, start?.place, state), toForm, body)
+    const { cursor } = history
+    return {
+      ledger: state.ledger,
+      body: await body.end(),
+      cursor: cursor === undefined ? undefined : rangeCursor(String(cursor), state, cursor, order, start),
+      isComplete: history.complete,
+    }
   })
+}
+
+/** The changes of a page, which must begin with the change that it was asked to begin with. @throws `version_pruned` */
+function* continued<T>(
+  changes: Iterable<Change<T>>,
+  start: bigint | undefined,
+  state: LedgerState,
+): Generator<Change<T>> {
   let isFirst = true
-  for (const change of history) {
-    if (isFirst) expectContinued(start?.place, change.version, state)
+  for (const change of changes) {
+    if (isFirst) expectContinued(start, change.version, state)
     isFirst = false
-    body.add(change)
-    if (turn.isSpent) await turn.nextTurn()
+    yield change
   }
-  if (isFirst) expectContinued(start?.place, undefined, state)
-  const { cursor } = history
-  return {
-    ledger: state.ledger,
-    body: await body.end(),
-    cursor: cursor === undefined ? undefined : rangeCursor(String(cursor), state, cursor, order, start),
-    isComplete: history.complete,
-  }
+  if (isFirst) expectContinued(start, undefined, state)
 }
 
 /**

@@ -1,5 +1,6 @@
-import { hexToBytes } from '@ledger-state/core'
+import { hexToBytes, type Steps } from '@ledger-state/core'
 import type { Asset, HoldingsPage, HoldingsPageOptions, LedgerState } from '@ledger-state/ledger'
+import type { AnswerBytes } from '../../admission/answer-bytes.js'
 import { invalidRequest } from '../../errors.js'
 import { CsvBody, type ItemFormat } from '../../formats/holding-formats.js'
 import type { JsonSchema } from '../../formats/json-schema.js'
@@ -12,7 +13,7 @@ import { JsonArrayBody } from './page-bodies.js'
 import { listCursor, type PageStart, parsePageStart } from './page-start.js'
 import { MAX_PAGE_BYTES, pageLimit, parseLimit } from './paging.js'
 import { parameterOf } from './request-parts.js'
-import { TurnBudget } from './turn-budget.js'
+import { inOneStep, writeInTurns } from './turn-budget.js'
 
 /** Longest cursor of a page of holdings: the name of a coin type, and the byte for its kind. */
 const MOST_CURSOR_BYTES = 4_097
@@ -75,35 +76,54 @@ function parseListPlace(text: string): Uint8Array {
   return place
 }
 
-/** The body of a page: CSV if the client prefers it, and JSON otherwise. */
-export function openListBody<T>(
-  request: OperationRequest,
-  format: ItemFormat<T>,
-): { readonly body: PageBody<T>; readonly contentType: string } {
-  const out = request.openBody()
-  return prefersCsv(request.accept)
-    ? { body: new CsvBody(out, format), contentType: CONTENT_TYPE.csv }
-    : { body: new JsonArrayBody(out, (item: T) => format.toJson(item)), contentType: CONTENT_TYPE.json }
+/** The body of a page of a list. */
+export interface ListBody<T> {
+  /** Bytes written so far. */
+  readonly length: number
+  readonly contentType: string
+  /**
+   * Writes a page in turns of the event loop.
+   * @param keepsSteps whether steps without an item keep something until the page is complete: their memory is counted
+   */
+  write(page: Iterable<T | undefined>, keepsSteps: boolean): Promise<AnswerBytes>
 }
 
-/**
- * Writes a page in turns of the event loop. A step without an item may keep something until the page is complete, so
- * its memory is counted.
- */
-export async function writePage<T>(
+/** The body of a page: CSV if the client prefers it, and JSON otherwise. */
+export function openListBody<T>(request: OperationRequest, format: ItemFormat<T>): ListBody<T> {
+  const { inSteps, columns } = format
+  const out = request.openBody()
+  if (prefersCsv(request.accept)) {
+    const toCells = inSteps?.toCells ?? inOneStep((item: T) => format.toCells(item))
+    return listBody(request, CONTENT_TYPE.csv, toCells, new CsvBody(out, columns))
+  }
+  const toJson = inSteps?.toJson ?? inOneStep((item: T) => format.toJson(item))
+  return listBody(request, CONTENT_TYPE.json, toJson, new JsonArrayBody(out, (json: string) => json))
+}
+
+function listBody<T, F>(
   request: OperationRequest,
-  page: Iterable<T | undefined>,
-  body: PageBody<T>,
-  keepsSteps: boolean,
-): Promise<Pick<Answer, 'body'>> {
-  const turn = new TurnBudget(request)
+  contentType: string,
+  toForm: (item: T) => Steps<F>,
+  body: PageBody<F>,
+): ListBody<T> {
+  return {
+    get length() {
+      return body.length
+    },
+    contentType,
+    async write(page, keepsSteps) {
+      await writeInTurns(request, keepsSteps ? counted(request, page) : page, toForm, body)
+      return body.end()
+    },
+  }
+}
+
+function* counted<T>(request: OperationRequest, page: Iterable<T | undefined>): Generator<T | undefined> {
   let kept = 0
   for (const item of page) {
-    if (item !== undefined) body.add(item)
-    else if (keepsSteps && kept++ < MOST_STEPS_KEPT) request.hold(BYTES_OF_STEP)
-    if (turn.isSpent) await turn.nextTurn()
+    if (item === undefined && kept++ < MOST_STEPS_KEPT) request.hold(BYTES_OF_STEP)
+    yield item
   }
-  return { body: await body.end() }
 }
 
 /**
@@ -119,9 +139,10 @@ export async function answerPage<T>(
   keepsSteps = false,
 ): Promise<Answer> {
   const limit = pageLimit(asked.limit, DEFAULT_PAGE, MAX_PAGE)
-  const { body, contentType } = openListBody(request, format)
+  const body = openListBody(request, format)
   const isFull = (): boolean => body.length >= MAX_PAGE_BYTES
   const page = list({ start: asked.start?.place, limit, isFull })
-  const written = await writePage(request, page, body, keepsSteps)
-  return { ledger: state.ledger, contentType, ...written, cursor: listCursor(page.cursor, state) }
+  const written = await body.write(page, keepsSteps)
+  const cursor = listCursor(page.cursor, state)
+  return { ledger: state.ledger, contentType: body.contentType, body: written, cursor }
 }

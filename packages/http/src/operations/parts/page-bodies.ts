@@ -62,23 +62,20 @@ export interface BcsMapEntry {
 }
 
 /** Items as a BCS map of keys to byte strings. Keys ascend in the order of their bytes. */
-export class BcsMapBody<T> implements PageBody<T> {
+export class BcsMapBody implements PageBody<BcsMapEntry> {
   readonly #request: OperationRequest
-  readonly #toEntry: (item: T) => BcsMapEntry
   readonly #entries: BcsMapEntry[] = []
   #length = 0
 
-  constructor(request: OperationRequest, toEntry: (item: T) => BcsMapEntry) {
+  constructor(request: OperationRequest) {
     this.#request = request
-    this.#toEntry = toEntry
   }
 
   get length(): number {
     return this.#length
   }
 
-  add(item: T): void {
-    const entry = this.#toEntry(item)
+  add(entry: BcsMapEntry): void {
     const bytes = entry.key.length + entry.value.length
     this.#request.hold(bytes)
     this.#length += bytes

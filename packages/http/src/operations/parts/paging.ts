@@ -1,11 +1,12 @@
-import { hexToBytes, parseU64 } from '@ledger-state/core'
+import { hexToBytes, parseU64, type Steps } from '@ledger-state/core'
 import type { Listing, ListOptions } from '@ledger-state/ledger'
 import { decodeStateKey } from '@ledger-state/type-tag'
+import type { AnswerBytes } from '../../admission/answer-bytes.js'
 import { invalidParameter, invalidRequest } from '../../errors.js'
 import type { PageBody } from '../../formats/page-body.js'
 import type { OperationRequest, Parameter } from './operation.js'
 import { parameterOf } from './request-parts.js'
-import { TurnBudget } from './turn-budget.js'
+import { writeInTurns } from './turn-budget.js'
 
 export const U16_MAX = 0xffff
 
@@ -58,17 +59,17 @@ export function parseStateKeyPlace(text: string): Uint8Array {
   return key
 }
 
-/** Reads one page of a listing in turns of the event loop. The page ends before its limit if its items are large. */
-export async function readListing<T>(
+/**
+ * Reads one page of a listing in turns of the event loop. The page ends before its limit if its items are large.
+ * @param toForm makes the form in which an item is added to the body
+ */
+export async function readListing<T, F>(
   request: OperationRequest,
-  list: (options: Required<Pick<ListOptions, 'isFull'>>) => Listing<T>,
-  body: PageBody<T>,
-): Promise<Uint8Array | undefined> {
-  const turn = new TurnBudget(request)
+  list: (options: Required<Pick<ListOptions, 'isFull'>>) => Listing<T | undefined>,
+  toForm: (item: T) => Steps<F>,
+  body: PageBody<F>,
+): Promise<{ readonly body: AnswerBytes; readonly cursor: Uint8Array | undefined }> {
   const listing = list({ isFull: () => body.length >= MAX_PAGE_BYTES })
-  for (const item of listing) {
-    body.add(item)
-    if (turn.isSpent) await turn.nextTurn()
-  }
-  return listing.cursor
+  await writeInTurns(request, listing, toForm, body)
+  return { body: await body.end(), cursor: listing.cursor }
 }

@@ -1,4 +1,4 @@
-import { ByteReader, ByteWriter, bytesToHex, isLedgerStateError } from '@ledger-state/core'
+import { ByteReader, ByteWriter, bytesToHex, isLedgerStateError, noSteps, type Steps } from '@ledger-state/core'
 import { type LedgerState, type Moment, readStateValue } from '@ledger-state/ledger'
 import {
   checkStateProof,
@@ -23,6 +23,7 @@ import type { Answer, OperationRequest, Parameter } from './operation.js'
 import { parameterOf } from './request-parts.js'
 import type { StateProofs } from './state-proofs.js'
 import { MAX_ENDING_BYTES } from './state-proofs.js'
+import { runInTurns } from './turn-budget.js'
 
 /** Parameters that ask for a proof. */
 export const PROOF_PARAMETERS: readonly Parameter[] = [
@@ -79,13 +80,18 @@ export function parseAskedProof({ query }: OperationRequest): AskedProof | undef
 /** A value that was read, with its forms in both formats. */
 export interface EncodableValue {
   readonly bytes: Uint8Array
-  /** JSON of the value; a string has only ASCII. */
-  toJson(): string | Uint8Array
+  /** JSON of the value, in steps if it is long; a string has only ASCII. */
+  toJson(): Steps<string | Uint8Array>
 }
 
 /** A value with hex as its only JSON form. */
 export function hexValue(bytes: Uint8Array): EncodableValue {
-  return { bytes, toJson: () => `"${bytesToHex(bytes)}"` }
+  return { bytes, toJson: () => noSteps(`"${bytesToHex(bytes)}"`) }
+}
+
+/** A text as UTF-8, in steps: as a string that is not ASCII it could not be a body. */
+export function* utf8InSteps(text: Steps<string>): Steps<Uint8Array> {
+  return Buffer.from(yield* text)
 }
 
 /**
@@ -137,8 +143,12 @@ export function answerRead(
   const { format } = read
   const state = request.pin(read.asked)
   const value = read.read(state)
-  const body = format === 'json' ? value.toJson() : value.bytes
-  return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body }
+  const toAnswer = (body: string | Uint8Array): Answer => {
+    return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body }
+  }
+  if (format === 'bcs') return toAnswer(value.bytes)
+  const json = runInTurns(request, value.toJson())
+  return json instanceof Promise ? json.then(toAnswer) : toAnswer(json)
 }
 
 function answerWithProof(
@@ -149,9 +159,14 @@ function answerWithProof(
   const state = request.pin(asked)
   const source = expectProofSource(request, state)
   const value = ifThere(() => read(state))
-  const toAnswer = (whole: StateProof): Answer => {
-    const body = format === 'json' ? toJson(value, whole) : toBcs(value, whole)
-    return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body }
+  const contentType = CONTENT_TYPE[format]
+  const toAnswer = (whole: StateProof): Answer | Promise<Answer> => {
+    if (format === 'bcs') return { ledger: state.ledger, contentType, body: toBcs(value, whole) }
+    const withProof = (json: string | Uint8Array): Answer => {
+      return { ledger: state.ledger, contentType, body: toJson(json, whole) }
+    }
+    const json = value ? runInTurns(request, value.toJson()) : 'null'
+    return json instanceof Promise ? json.then(withProof) : withProof(json)
   }
   const stateKey = keyOf(state)
   const path = source.pathOf(stateKey)
@@ -235,8 +250,7 @@ export async function endingsFrom(
   return found
 }
 
-function toJson(value: EncodableValue | undefined, proof: StateProof): Uint8Array {
-  const json = value?.toJson() ?? 'null'
+function toJson(json: string | Uint8Array, proof: StateProof): Uint8Array {
   const bytes = typeof json === 'string' ? Buffer.from(json) : json
   const rest = `,"proof":${JSON.stringify(stateProofToJson(proof))}}`
   return Buffer.concat([Buffer.from('{"value":'), bytes, Buffer.from(rest)])

@@ -12,7 +12,7 @@ import { decodePercent, queryParameter } from '../../protocol/query.js'
 import type { Answer, Operation, OperationRequest, Parameter } from './operation.js'
 import { BcsVectorBody, JsonArrayBody } from './page-bodies.js'
 import { U16_MAX } from './paging.js'
-import { TurnBudget } from './turn-budget.js'
+import { inOneStep, writeInTurns } from './turn-budget.js'
 import { unservedReason } from './unserved.js'
 
 /** Transactions or events of a page, by default and at most. */
@@ -149,12 +149,7 @@ export interface ItemForms<T> {
 
 /** Forms of items that take one short step. */
 export function shortForms<T>(toJson: (item: T) => string, toBcs: (item: T) => Uint8Array): ItemForms<T> {
-  return { toJson: (item) => inOneStep(toJson, item), toBcs: (item) => inOneStep(toBcs, item) }
-}
-
-function* inOneStep<T, F>(toForm: (item: T) => F, item: T): Steps<F> {
-  yield
-  return toForm(item)
+  return { toJson: inOneStep(toJson), toBcs: inOneStep(toBcs) }
 }
 
 export const TRANSACTION_FORMS: ItemForms<LedgerTransaction> = {
@@ -187,30 +182,12 @@ export async function bodyOfItems<T>(
 ): Promise<AnswerBytes> {
   if (format === 'json') {
     const body = new JsonArrayBody(out, (json: string) => json)
-    await addInTurns(request, items, toJson, body)
+    await writeInTurns(request, items, toJson, body)
     return body.end()
   }
   const body = new BcsVectorBody(out, (bytes: Uint8Array) => bytes)
-  await addInTurns(request, items, toBcs, body)
+  await writeInTurns(request, items, toBcs, body)
   return body.end()
-}
-
-async function addInTurns<T, F>(
-  request: OperationRequest,
-  items: Iterable<T | undefined>,
-  toForm: (item: T) => Steps<F>,
-  body: { add(form: F): void },
-): Promise<void> {
-  const turn = new TurnBudget(request)
-  for (const item of items) {
-    if (item !== undefined) {
-      const steps = toForm(item)
-      let step = steps.next()
-      for (; !step.done; step = steps.next()) if (turn.isSpent) await turn.nextTurn()
-      body.add(step.value)
-    }
-    if (turn.isSpent) await turn.nextTurn()
-  }
 }
 
 /** The greatest version of a page that begins with a version. */

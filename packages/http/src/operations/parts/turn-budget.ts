@@ -1,4 +1,4 @@
-import type { Steps } from '@ledger-state/core'
+import { noSteps, type Steps } from '@ledger-state/core'
 import { TURN_BUDGET_MS } from '../../admission/turn-queue.js'
 import type { OperationRequest } from './operation.js'
 
@@ -27,8 +27,9 @@ export class TurnBudget {
 
 /** The result of steps, in turns of the event loop; at once if they take no longer than one. */
 export function runInTurns<T>(request: Pick<OperationRequest, 'nextTurn'>, steps: Steps<T>): T | Promise<T> {
-  const turn = new TurnBudget(request)
   let step = steps.next()
+  if (step.done) return step.value
+  const turn = new TurnBudget(request)
   while (!step.done && !turn.isSpent) step = steps.next()
   return step.done ? step.value : finishInTurns(turn, steps)
 }
@@ -39,4 +40,28 @@ async function finishInTurns<T>(turn: TurnBudget, steps: Steps<T>): Promise<T> {
     if (step.done) return step.value
     if (turn.isSpent) await turn.nextTurn()
   }
+}
+
+/** Writes the forms of items in turns of the event loop. Undefined is a chance to pause. */
+export async function writeInTurns<T, F>(
+  request: Pick<OperationRequest, 'nextTurn'>,
+  items: Iterable<T | undefined>,
+  toForm: (item: T) => Steps<F>,
+  body: { add(form: F): void },
+): Promise<void> {
+  const turn = new TurnBudget(request)
+  for (const item of items) {
+    if (item !== undefined) {
+      const steps = toForm(item)
+      let step = steps.next()
+      for (; !step.done; step = steps.next()) if (turn.isSpent) await turn.nextTurn()
+      body.add(step.value)
+    }
+    if (turn.isSpent) await turn.nextTurn()
+  }
+}
+
+/** The form of an item that takes one short step. */
+export function inOneStep<T, F>(toForm: (item: T) => F): (item: T) => Steps<F> {
+  return (item) => noSteps(toForm(item))
 }

@@ -1,4 +1,4 @@
-import type { VersionWrites } from '@ledger-state/core'
+import { atOnce, type VersionWrites } from '@ledger-state/core'
 import { branchOf, nearestWrite } from '@ledger-state/engine'
 import {
   type Change,
@@ -233,7 +233,8 @@ export class ViewEntries implements StreamEntries {
         try {
           await readChanges(views, history, add, turn)
           for (const change of found) {
-            yield { version: change.version, pieces: [changeToJson(change, 'values', answerToJson, transactionOf)] }
+            const json = atOnce(changeToJson(change, 'values', answerToJson, transactionOf))
+            yield { version: change.version, pieces: [json] }
           }
         } finally {
           this.#host.release(bytes)

@@ -1,18 +1,18 @@
 import { addressToShortHex, ByteReader, bytesToHex, type Steps } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
-import { moduleAbi, readModuleInterface, readResourceGroup } from '@ledger-state/move-module'
 import { visitWriteSet, type WriteOp } from '@ledger-state/proof/transactions'
 import { decodeStateKey, STATE_KEY_ADDRESS_AT, type StateKey } from '@ledger-state/type-tag'
-import { compareStructTags } from '../../groups/compare-struct-tags.js'
+import { shownMembersInSteps } from '../../groups/shown-members.js'
+import { abiToJson } from '../../modules/account-module.js'
 import { moveTypeToText, resourceTypeToText } from '../../resources/resource-type-text.js'
 import {
   hexText,
   jsonList,
-  orUndefined,
   orUndefinedInSteps,
   type RenderContext,
   type ValueContext,
   valueToJson,
+  valueToJsonInSteps,
 } from './render-context.js'
 import { type TableTypes, WrittenTables } from './written-tables.js'
 
@@ -73,7 +73,7 @@ export function* changeMembers(
   const decoded = decodeStateKey(key)
   switch (decoded.kind) {
     case 'tableItem':
-      return [tableItemMembers(context, tables, decoded, hash, value)]
+      return [yield* tableItemMembers(context, tables, decoded, hash, value)]
     case 'module':
     case 'resource':
     case 'resourceGroup': {
@@ -100,49 +100,45 @@ function deletedMembers(key: AccountKey): string {
 
 /** The written module or resource, or each member of a written group. Yields before each. */
 function* writtenData(context: ValueContext, key: AccountKey, value: Uint8Array): Steps<readonly string[] | undefined> {
-  if (key.kind === 'module') return [moduleData(value)]
-  const members =
-    key.kind === 'resource'
-      ? [{ name: key.tag, bytes: value }]
-      : [...readResourceGroup(value)].sort((a, b) => compareStructTags(a.name, b.name))
+  if (key.kind === 'module') return [yield* moduleData(value)]
+  const members = key.kind === 'resource' ? [{ name: key.tag, bytes: value }] : yield* shownMembersInSteps(value)
   const texts: string[] = []
   for (const { name, bytes } of members) {
     yield
-    const data = valueToJson(context, name, bytes)
+    const data = yield* valueToJsonInSteps(context, name, bytes)
     if (data === undefined) return undefined
     texts.push(`{"type":${JSON.stringify(resourceTypeToText(name))},"data":${data}}`)
   }
   return texts
 }
 
-function moduleData(bytes: Uint8Array): string {
-  const abi = orUndefined(() => moduleAbi(readModuleInterface(bytes)))
-  return `{"bytecode":"${bytesToHex(bytes)}","abi":${JSON.stringify(abi ?? null)}}`
+function* moduleData(bytes: Uint8Array): Steps<string> {
+  return `{"bytecode":"${bytesToHex(bytes)}","abi":${yield* abiToJson(bytes)}}`
 }
 
-function tableItemMembers(
+function* tableItemMembers(
   context: ValueContext,
   tables: WrittenTables | undefined,
   { handle, key }: Extract<StateKey, { readonly kind: 'tableItem' }>,
   hash: string,
   value: Uint8Array | null,
-): string {
+): Steps<string> {
   const place = `${hash}"handle":${hexText(handle)},"key":${hexText(key)}`
-  const data = tableItemData(context, tables?.typesOf(handle), key, value) ?? 'null'
+  const data = (yield* tableItemData(context, tables?.typesOf(handle), key, value)) ?? 'null'
   if (!value) return `${place},"data":${data},"type":"delete_table_item"`
   return `${place},"value":${hexText(value)},"data":${data},"type":"write_table_item"`
 }
 
 /** The decoded key and value of an item; undefined if the types are not known, or the bytes do not fit them. */
-function tableItemData(
+function* tableItemData(
   context: ValueContext,
   types: TableTypes | undefined,
   key: Uint8Array,
   value: Uint8Array | null,
-): string | undefined {
+): Steps<string | undefined> {
   if (!types) return undefined
   const keyJson = valueToJson(context, types.keyType, key)
-  const valueJson = value ? valueToJson(context, types.valueType, value) : undefined
+  const valueJson = value ? yield* valueToJsonInSteps(context, types.valueType, value) : undefined
   if (keyJson === undefined || (value && valueJson === undefined)) return undefined
   const keyMembers = `"key":${keyJson},"key_type":${JSON.stringify(moveTypeToText(types.keyType))}`
   if (!value) return `{${keyMembers}}`

@@ -26,6 +26,15 @@ export function valueToJson({ types, view }: ValueContext, tag: TypeTag, bytes: 
   return orUndefined(() => types.resolve(tag, view).bytesToJson(bytes))
 }
 
+/** The same, in steps if the value is long. */
+export function valueToJsonInSteps(context: ValueContext, tag: TypeTag, bytes: Uint8Array): Steps<string | undefined> {
+  return orUndefinedInSteps(typedToJson(context, tag, bytes))
+}
+
+function* typedToJson({ types, view }: ValueContext, tag: TypeTag, bytes: Uint8Array): Steps<string> {
+  return yield* types.resolve(tag, view).bytesToJsonInSteps(bytes)
+}
+
 /** The result of some work. Undefined if a type, a module or a value cannot be read. */
 export function orUndefined<T>(work: () => T): T | undefined {
   try {
