@@ -19,7 +19,7 @@ export function hashesOffset(info: Uint8Array): number {
 
 /** Writes the info without the hashes that `outlineToInfo` computes, which begin at `hashesAt`. */
 export function writeOutline(info: Uint8Array, hashesAt: number, writer: ByteWriter): void {
-  writer.bytes(info.subarray(0, hashesAt)).bytes(info.subarray(hashesAt + HASHES_LENGTH))
+  writer.part(info, 0, hashesAt).part(info, hashesAt + HASHES_LENGTH, info.length)
 }
 
 /** The info of an outline. */

@@ -89,12 +89,12 @@ class ValueCutter {
   /** Replaces the next value, which is a view of the write set. */
   replace(value: Uint8Array, by: Uint8Array): void {
     const at = value.byteOffset - this.#writeSet.byteOffset
-    this.#writer.bytes(this.#writeSet.subarray(this.#copied, at - lengthOfUleb(value.length))).byteString(by)
+    this.#writer.part(this.#writeSet, this.#copied, at - lengthOfUleb(value.length)).byteString(by)
     this.#copied = at + value.length
   }
 
   end(): void {
-    this.#writer.bytes(this.#writeSet.subarray(this.#copied))
+    this.#writer.part(this.#writeSet, this.#copied, this.#writeSet.length)
   }
 }
 

@@ -33,6 +33,17 @@ describe('ByteReader', () => {
     )
   })
 
+  it('writes any part of some bytes', () => {
+    const cases = fc.tuple(fc.uint8Array({ maxLength: 300 }), fc.nat(300), fc.nat(300))
+    fc.assert(
+      fc.property(cases, ([bytes, a, b]) => {
+        const [start, end] = [Math.min(a, b, bytes.length), Math.min(Math.max(a, b), bytes.length)]
+        const written = new ByteWriter().u8(7).part(bytes, start, end).u8(8).toBytes()
+        expect([...written]).toEqual([7, ...bytes.subarray(start, end), 8])
+      }),
+    )
+  })
+
   it("writes integers of every width in two's complement", () => {
     for (const width of [1, 2, 4, 8, 16, 32]) {
       const most = 2n ** BigInt(width * 8) - 1n

@@ -157,6 +157,16 @@ export class ByteWriter {
     return this
   }
 
+  /** Appends `source[start, end)` as it is. A view of a short part takes longer to make than its copy. */
+  part(source: Uint8Array, start: number, end: number): this {
+    const length = end - start
+    if (length > SHORT_COPY) return this.bytes(source.subarray(start, end))
+    const at = this.#reserve(length)
+    const target = this.#bytes
+    for (let index = 0; index < length; index++) target[at + index] = source[start + index]!
+    return this
+  }
+
   /** Appends a length and that many bytes. */
   byteString(bytes: Uint8Array): this {
     return this.uleb128(bytes.length).bytes(bytes)
