@@ -229,7 +229,7 @@ export const KEY_FAMILIES = {
   }),
   wholeTransactions: family(0x20, {
     value:
-      "word before the names of the ledger's hashes: versions come with their whole transactions; or empty: those since this version were not given to the slice",
+      "word of the ledger's hashes: versions come with their whole transactions; empty: a slice was not given them. Left-out indexes are before it (`records/src/whole-transactions-mark.ts`)",
     codec: BYTES,
     writtenBy: 'the first version with its whole transaction, and the first one after a gap',
     deletedBy: 'the first version without it',

@@ -6,7 +6,7 @@ import { formatMicroseconds, groupDigits } from '../state/amount.ts'
 import { isPruned, newest } from '../state/ledger.ts'
 import { goTo, route } from '../state/location.ts'
 import { type Amounts, useAmounts } from '../state/use-amounts.ts'
-import { usePages } from '../state/use-pages.ts'
+import { hasUnknownBefore, usePages } from '../state/use-pages.ts'
 import { Differences } from './differences.tsx'
 import { LongList } from './long-list.tsx'
 import { MoreButton } from './more-button.tsx'
@@ -63,7 +63,7 @@ export function ValueHistory({ request, type, holder }: ValueHistoryProps) {
         }}
       />
       {!pages.isLoading && !pages.failure && pages.items.length === 0 && <p class="empty">It was never there.</p>}
-      {(!pages.isComplete || isPruned.value) && <p class="hint">Writes before the window are unknown.</p>}
+      {hasUnknownBefore(pages) && <p class="hint">Writes before the window are unknown.</p>}
       <MoreButton pages={pages} />
     </section>
   )

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { type ApiAnswer, type ApiRequest, ask, readsLatest, requestPath } from '../api/client.ts'
 import type { Failure } from '../api/failure.ts'
 import { keepFresh } from './keep-fresh.ts'
+import { isPruned } from './ledger.ts'
 
 export interface Pages<T> {
   readonly items: readonly T[]
@@ -105,4 +106,9 @@ export function usePages<Page, T>(
 
 function withParameter(path: string, name: string, value: string): string {
   return `${path}${path.includes('?') ? '&' : '?'}${name}=${encodeURIComponent(value)}`
+}
+
+/** Whether a list has ended and the node may not know its earlier items, because they are before its window. */
+export function hasUnknownBefore({ more, isLoading, failure, isComplete }: Pages<unknown>): boolean {
+  return !more && !isLoading && !failure && (!isComplete || isPruned.value)
 }

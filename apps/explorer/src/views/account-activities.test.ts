@@ -19,8 +19,8 @@ it('leads to the block of a change, and to the balance at it', async () => {
   await page().goTo(`/account/${ALICE}/activities`)
   const block = await page().find('.activity a', 'version 8')
   expect(block.getAttribute('href')).toBe('/version/8')
-  const balance = await page().find('.activity-asset a', 'Bean')
-  expect(balance.getAttribute('href')).toBe('/balance/0xa11ce/0xcafe::bean::Bean?point=8')
+  // Earlier changes of the same asset may get its name first.
+  await page().find('.activity-asset a[href="/balance/0xa11ce/0xcafe::bean::Bean?point=8"]', 'Bean')
 })
 
 describe('activities as CSV', () => {

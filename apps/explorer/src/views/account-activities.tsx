@@ -7,10 +7,10 @@ import { LongList } from '../components/long-list.tsx'
 import { MoreButton } from '../components/more-button.tsx'
 import { NotProven } from '../proof/not-proven.tsx'
 import { formatAmount, formatDifference, formatMicroseconds, groupDigits } from '../state/amount.ts'
-import { isPruned, newest } from '../state/ledger.ts'
+import { newest } from '../state/ledger.ts'
 import { route } from '../state/location.ts'
 import { useAsset } from '../state/use-asset.ts'
-import { usePages } from '../state/use-pages.ts'
+import { hasUnknownBefore, usePages } from '../state/use-pages.ts'
 
 const PAGE = 100
 const ROW_HEIGHT = 64
@@ -42,7 +42,7 @@ export function AccountActivities({ address }: { readonly address: string }) {
       {!pages.isLoading && !pages.failure && activities.length === 0 && !pages.more && (
         <p class="empty">Its holdings did not change in the window of this node.</p>
       )}
-      {(!pages.isComplete || isPruned.value) && <p class="hint">Changes before the window are unknown.</p>}
+      {hasUnknownBefore(pages) && <p class="hint">Changes before the window are unknown.</p>}
       <MoreButton pages={pages} />
     </section>
   )

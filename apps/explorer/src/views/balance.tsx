@@ -15,12 +15,11 @@ import { NotProven } from '../proof/not-proven.tsx'
 import { formatAmount, formatDifference, formatMicroseconds, groupDigits } from '../state/amount.ts'
 import { countChanges, countText } from '../state/count-text.ts'
 import { curveEnd } from '../state/curve-ends.ts'
-import { isPruned } from '../state/ledger.ts'
 import { goTo, route } from '../state/location.ts'
 import type { CurveView } from '../state/route.ts'
 import { useText } from '../state/use-answer.ts'
 import { useAsset } from '../state/use-asset.ts'
-import { type Pages, usePages } from '../state/use-pages.ts'
+import { hasUnknownBefore, type Pages, usePages } from '../state/use-pages.ts'
 import { BalancePoint } from './balance-point.tsx'
 
 interface BalanceViewProps {
@@ -149,7 +148,7 @@ function BalanceCurve({ address, asset, curve, decimals, children }: BalanceCurv
           onChoose={(point) => show({ point })}
           onZoom={(from, to) => show({ from, to })}
         />
-        {(!pages.isComplete || isPruned.value) && <p class="hint">Writes before the window are unknown.</p>}
+        {hasUnknownBefore(pages) && <p class="hint">Writes before the window are unknown.</p>}
       </section>
       {children}
     </>

@@ -1,5 +1,5 @@
 // Reads of the index of holdings by `ledger`, compared with a plain model of random ledgers.
-import { addressToLongHex, isLedgerStateError, parseAddress } from '@ledger-state/core'
+import { addressToLongHex, atOnce, isLedgerStateError, parseAddress } from '@ledger-state/core'
 import { createMemoryEngine, engineToAsync, type StateWriter } from '@ledger-state/engine'
 import { delayState } from '@ledger-state/engine/testing/delayed-state'
 import {
@@ -282,7 +282,10 @@ describe('holdings', () => {
         const address = parseAddress(owner)
         return {
           balances: [...listBalances(state, address)],
-          objects: [...listOwnedObjects(state, address, { limit: 2 })],
+          objects: Array.from(listOwnedObjects(state, address, { limit: 2 }), (object) => ({
+            ...object,
+            resourcesInSteps: object && atOnce(object.resourcesInSteps()),
+          })),
           holders: [...listLargestHolders(state, from.parseAsset(ASSETS[0]!))].filter((item) => item !== undefined),
           activities: [...listActivities(state, address, { limit: 20 })].filter((item) => item !== undefined),
           oldest: [...listActivities(state, address, { limit: 20, order: 'asc', from: 5n })].filter(
