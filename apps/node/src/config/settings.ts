@@ -153,7 +153,7 @@ export const settings = {
     ),
     transactionIndexes: option(
       'transaction-indexes',
-      'NAMES',
+      'LIST',
       'indexes of whole transactions to keep, with commas: hash, sender, affected, event-key, event-type; or none (default: all); a store with whole transactions keeps those that it has',
       parseTransactionIndexes,
     ),
