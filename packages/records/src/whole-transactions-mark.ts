@@ -19,6 +19,7 @@ export interface WholeTransactionsMark {
   readonly indexes: ReadonlySet<TransactionIndex>
 }
 
+/** Encodes what a store keeps of whole transactions. */
 export function encodeWholeTransactionsMark({ hashSalt = '', indexes }: WholeTransactionsMark): Uint8Array {
   const word = new TextEncoder().encode(hashSalt)
   const leftOut = TRANSACTION_INDEXES.reduce((bits, index, at) => (indexes.has(index) ? bits : bits | (1 << at)), 0)
