@@ -1,6 +1,5 @@
 // A made-up ledger with transactions that did much: one has many events, another wrote a group with many members.
 import { ByteReader, ByteWriter, parseAddress, type Write } from '@ledger-state/core'
-import { compareBytes } from '@ledger-state/core/bytes'
 import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
 import { signedLedgerInfo, validatorsOf } from '@ledger-state/feed/testing/synthetic-epochs'
 import { ABILITY, writeModule } from '@ledger-state/move-module'
@@ -8,7 +7,8 @@ import { AccumulatorFrontier, DEFAULT_HASH_SALT, LedgerHasher } from '@ledger-st
 import { computeEventRoot } from '@ledger-state/proof/transactions'
 import { CHECKPOINT_KEY, checkpointToBytes, WHOLE_TRANSACTIONS_KEY } from '@ledger-state/records'
 import { TransactionGroup } from '@ledger-state/records/transaction-group'
-import { moduleKey, parseStructTag, resourceGroupKey, writeStructTag, writeTypeTag } from '@ledger-state/type-tag'
+import { moduleKey, parseStructTag, resourceGroupKey, writeTypeTag } from '@ledger-state/type-tag'
+import { groupOfTypes } from './group-of-types.ts'
 
 /** Address with the module, the group and the event stream 0. */
 export const OWNER = parseAddress('0xcafe')
@@ -30,7 +30,7 @@ export async function createLongTransactions(eventCount: number): Promise<StateW
   const contents = [
     { writes: [module], events: NOTHING },
     { writes: [], events: eventsOf(eventCount) },
-    { writes: [[GROUP_KEY, groupBytes()] satisfies Write], events: NOTHING },
+    { writes: [[GROUP_KEY, groupOfTypes(MEMBER_TYPES)] satisfies Write], events: NOTHING },
     { writes: [], events: NOTHING },
   ]
   const made = contents.map(({ writes, events }, at) => ({ writes, ...transactionOf(at, writes, events) }))
@@ -112,17 +112,6 @@ function eventsOf(count: number): Uint8Array {
     writer.u8(0).u64(0n).bytes(OWNER).u64(at).bytes(tag.toBytes())
     writer.byteString(new ByteWriter().u64(at).toBytes())
   }
-  return writer.toBytes()
-}
-
-function groupBytes(): Uint8Array {
-  const tags = MEMBER_TYPES.map((type) => {
-    const writer = new ByteWriter()
-    writeStructTag(writer, parseStructTag(type))
-    return writer.toBytes()
-  })
-  const writer = new ByteWriter().uleb128(tags.length)
-  for (const tag of tags.sort(compareBytes)) writer.bytes(tag).byteString(Uint8Array.of(1))
   return writer.toBytes()
 }
 

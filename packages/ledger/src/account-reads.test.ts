@@ -1,4 +1,4 @@
-import { bytesToHex, isLedgerStateError, parseAddress, type Write } from '@ledger-state/core'
+import { atOnce, bytesToHex, isLedgerStateError, parseAddress, type Write } from '@ledger-state/core'
 import { createMemoryEngine, type StateReader, type StateView } from '@ledger-state/engine'
 import { openSource } from '@ledger-state/feed'
 import { writeModule } from '@ledger-state/move-module'
@@ -140,7 +140,9 @@ describe.skipIf(!hasSharedData).each(Object.entries(SOURCES))('account reads of 
           const single = readResource(state, address, listed.tag)
           expect(bytesToHex(single.bytes)).toBe(bytesToHex(listed.bytes))
           expect(outcome(() => single.toJson())).toEqual(outcome(() => listed.toJson()))
-          expect(outcome(() => new TextDecoder().decode(single.toJsonUtf8()))).toEqual(outcome(() => listed.toJson()))
+          expect(outcome(() => new TextDecoder().decode(atOnce(single.toJsonUtf8InSteps())))).toEqual(
+            outcome(() => listed.toJson()),
+          )
         }
         for (const module of listAccountModules(state, address))
           expect(readAccountModule(state, address, module.name)).toEqual(module)

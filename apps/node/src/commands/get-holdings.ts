@@ -21,10 +21,10 @@ import type { Command, CommandInput } from '../config/command.js'
 import { defaultedOption, oneOf, option, parseAs, switchOption } from '../config/option.js'
 import { type LedgerReader, openLedger } from '../stores/ledger-reader.js'
 import { storePlace } from '../stores/store-place.js'
-import { createCountedProgress } from '../terminal/counted-progress.js'
-import { writeNotice } from '../terminal/notice.js'
+import { withCount } from '../terminal/counted-progress.js'
 import { accountArgument, askedVersion, stateOptions } from './asked-state.js'
 import { csvOption, stateOfPage, writeToReader } from './history-pages.js'
+import { noteIfEmpty } from './note-if-empty.js'
 
 /**
  * Items of a page. Each page reads the store again, so that a slow reader of the output does not keep old pages of the
@@ -151,28 +151,22 @@ async function printList<T>(input: CommandInput, list: PrintedList<T>): Promise<
   const asked = askedVersion(input)
   const isCsv = input.get(csvOption)
   const store = await openLedger(storePlace(input, 'get'))
-  const progress = createCountedProgress('item')
-  let nothing: string | undefined
+  const pages = noteIfEmpty(withCount(readList(store, asked, open), 'item'), () =>
+    store.read((ledger) => describeNothing(ledger.at(asked(ledger)), list)),
+  )
   async function* lines(): AsyncGenerator<string> {
-    let count = 0
-    let isBegun = false
-    for await (const items of readList(store, asked, open)) {
-      // The first page has shown that the store has the state.
-      if (isCsv && !isBegun) yield `${format.columns.join()}\n`
-      isBegun = true
-      progress.add(items.length)
-      count += items.length
-      yield items.map((item) => `${isCsv ? itemToCsv(format, item) : format.toJson(item)}\n`).join('')
+    // The first page shows that the store has the state, so the head comes with it.
+    let head = isCsv ? `${format.columns.join()}\n` : ''
+    for await (const items of pages) {
+      yield head + items.map((item) => `${isCsv ? itemToCsv(format, item) : format.toJson(item)}\n`).join('')
+      head = ''
     }
-    if (count === 0) nothing = await store.read((ledger) => describeNothing(ledger.at(asked(ledger)), list))
   }
   try {
     await writeToReader(lines())
   } finally {
-    progress.finish()
     await store.close()
   }
-  if (nothing !== undefined) writeNotice(nothing)
 }
 
 /** Line for people about an empty list. An empty list is an answer: a coin type or an account needs no record. */

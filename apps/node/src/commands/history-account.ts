@@ -6,11 +6,11 @@ import type { Command } from '../config/command.js'
 import { option, parseAs } from '../config/option.js'
 import { openLedger } from '../stores/ledger-reader.js'
 import { storeOptions, storePlace } from '../stores/store-place.js'
-import { createCountedProgress } from '../terminal/counted-progress.js'
-import { writeNotice } from '../terminal/notice.js'
+import { withCount } from '../terminal/counted-progress.js'
 import { accountArgument } from './asked-state.js'
 import { itemToCsv } from './get-holdings.js'
 import {
+  type AskedRange,
   askedMoments,
   csvOption,
   fromOption,
@@ -21,7 +21,7 @@ import {
   toOption,
   writeToReader,
 } from './history-pages.js'
-import { noChanges } from './note-if-empty.js'
+import { noChanges, noteIfEmpty } from './note-if-empty.js'
 
 /** Activities of a page: each page reads the store again. */
 const PAGE_ACTIVITIES = 1_000
@@ -43,17 +43,9 @@ before the changes that the store knows, a warning on standard error says that c
     const owner = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)
     const moments = askedMoments(input)
     const [asset, order, isCsv] = [input.get(assetOption), input.get(orderOption), input.get(csvOption)]
-    let left = input.get(limitOption) ?? Number.POSITIVE_INFINITY
     const store = await openLedger(storePlace(input, 'history'))
-    const progress = createCountedProgress('change')
-    let nothing: string | undefined
-    async function* lines(): AsyncGenerator<string> {
-      const isComplete = moments.from !== undefined
-      const asked = await readAskedRange(store, moments, (state, from) => {
-        return !isComplete || listActivities(state, owner, { from }).complete
-      })
-      if (isCsv) yield `${activityFormat(asked.hasTransactions ? () => undefined : undefined).columns.join()}\n`
-      let count = 0
+    async function* pages(asked: AskedRange): AsyncGenerator<readonly string[]> {
+      let left = input.get(limitOption) ?? Number.POSITIVE_INFINITY
       let start: ActivityCursor | undefined
       do {
         const { printed, cursor, oldestNow } = await store.read((ledger) => {
@@ -71,20 +63,25 @@ before the changes that the store knows, a warning on standard error says that c
         })
         // A page cannot see versions pruned since the first page.
         if (oldestNow > asked.ledger.oldestVersion) throw versionPruned(asked.ledger.oldestVersion, oldestNow)
-        progress.add(printed.length)
-        count += printed.length
-        yield printed.join('')
+        yield printed
         left -= printed.length
         start = cursor
       } while (start && left > 0)
-      if (count === 0) nothing = noChanges(asset ? 'this account in this asset' : 'this account', asked)
+    }
+    async function* lines(): AsyncGenerator<string> {
+      const isComplete = moments.from !== undefined
+      const asked = await readAskedRange(store, moments, (state, from) => {
+        return !isComplete || listActivities(state, owner, { from }).complete
+      })
+      if (isCsv) yield `${activityFormat(asked.hasTransactions ? () => undefined : undefined).columns.join()}\n`
+      const subject = asset ? 'this account in this asset' : 'this account'
+      const printed = noteIfEmpty(withCount(pages(asked), 'change'), () => noChanges(subject, asked))
+      for await (const page of printed) yield page.join('')
     }
     try {
       await writeToReader(lines())
     } finally {
-      progress.finish()
       await store.close()
     }
-    if (nothing !== undefined) writeNotice(nothing)
   },
 }

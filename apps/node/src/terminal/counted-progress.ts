@@ -1,27 +1,26 @@
 import { formatCount, formatCounted } from './amounts.js'
 import { createProgressLine } from './progress-line.js'
 
-/** Counts the items that a command has printed. */
-export interface CountedProgress {
-  add(count: number): void
-  finish(): void
-}
-
 /**
- * Shows on standard error how many items a command has printed; `item` is the name of one. A terminal that shows the items has no line of
- * progress, because each would break the other.
+ * Yields the pages, and shows on standard error how many items a command has printed; `item` is the name of one. A
+ * terminal that shows the items has no line of progress, because each would break the other.
  */
-export function createCountedProgress(item: string): CountedProgress {
-  if (process.stdout.isTTY) return { add() {}, finish() {} }
+export async function* withCount<T>(pages: AsyncIterable<readonly T[]>, item: string): AsyncGenerator<readonly T[]> {
+  if (process.stdout.isTTY) {
+    yield* pages
+    return
+  }
   const line = createProgressLine(process.stderr)
   let printed = 0
-  return {
-    add(count) {
-      printed += count
+  try {
+    for await (const page of pages) {
+      printed += page.length
       line.update(
         (seconds) => `${formatCounted(printed, item)}, ${formatCount(Math.round(printed / seconds))} a second`,
       )
-    },
-    finish: () => line.finish(),
+      yield page
+    }
+  } finally {
+    line.finish()
   }
 }

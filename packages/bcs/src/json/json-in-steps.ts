@@ -119,53 +119,52 @@ function isInSteps(parts: readonly Part[]): boolean {
 function listInSteps(element: Part): StepPrinter {
   return function* (reader, out) {
     const count = readElementCount(reader, element.minimumSize)
-    out.byte(0x5b)
-    let begun = out.length
-    let at = 0
-    try {
-      for (; at < count; at++) {
-        if (out.length - begun >= TEXT_AT_ONCE) {
-          yield
-          begun = out.length
-        }
-        if (at > 0) out.byte(COMMA)
-        if (element.inSteps) yield* element.inSteps(reader, out)
-        else element.print(reader, out)
-      }
-    } catch (error) {
-      throw faultInside(`[${at}]`, error)
-    }
-    out.byte(0x5d)
+    yield* itemsInSteps(out, count, () => {
+      if (element.inSteps) return element.inSteps(reader, out)
+      element.print(reader, out)
+      return undefined
+    })
   }
 }
 
 function mapInSteps(key: Part, value: Part): StepPrinter {
   return function* (reader, out) {
     const count = readElementCount(reader, key.minimumSize + value.minimumSize)
-    out.byte(0x5b)
     const keys = new AscendingKeys(reader)
-    let begun = out.length
-    let at = 0
-    try {
-      for (; at < count; at++) {
-        if (out.length - begun >= TEXT_AT_ONCE) {
-          yield
-          begun = out.length
-        }
-        if (at > 0) out.byte(COMMA)
-        out.raw(TEXT.key)
-        const start = reader.offset
-        yield* printPart(key, reader, out)
-        keys.expectNext(start)
-        out.raw(TEXT.value)
-        yield* printPart(value, reader, out)
-        out.byte(0x7d)
-      }
-    } catch (error) {
-      throw faultInside(`[${at}]`, error)
-    }
-    out.byte(0x5d)
+    yield* itemsInSteps(out, count, function* () {
+      out.raw(TEXT.key)
+      const start = reader.offset
+      yield* printPart(key, reader, out)
+      keys.expectNext(start)
+      out.raw(TEXT.value)
+      yield* printPart(value, reader, out)
+      out.byte(0x7d)
+    })
   }
+}
+
+/**
+ * Prints an array, with a chance to pause after so much text.
+ * @param printItem prints an item, or returns the steps that do
+ */
+function* itemsInSteps(out: JsonTextWriter, count: number, printItem: () => Steps<void> | undefined): Steps<void> {
+  out.byte(0x5b)
+  let begun = out.length
+  let at = 0
+  try {
+    for (; at < count; at++) {
+      if (out.length - begun >= TEXT_AT_ONCE) {
+        yield
+        begun = out.length
+      }
+      if (at > 0) out.byte(COMMA)
+      const steps = printItem()
+      if (steps) yield* steps
+    }
+  } catch (error) {
+    throw faultInside(`[${at}]`, error)
+  }
+  out.byte(0x5d)
 }
 
 function optionInSteps({ inSteps }: Part): StepPrinter | undefined {

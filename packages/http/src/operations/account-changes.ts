@@ -25,7 +25,7 @@ import {
   TO_PARAMETER,
 } from './parts/history-page.js'
 import { type Operation, STATE_ERRORS } from './parts/operation.js'
-import { JsonArrayBody } from './parts/page-bodies.js'
+import { openJsonTexts } from './parts/page-bodies.js'
 import { listCursor, parsePageStart, pinPage } from './parts/page-start.js'
 import {
   limitParameter,
@@ -107,7 +107,7 @@ export const getAccountChanges: Operation = {
       request,
       (options) => listAccountChanges(state, address, first, { ...options, start: start?.place, limit, assets }),
       (change) => changeToJson(change, transactionOf),
-      new JsonArrayBody(request.openBody(), (json: string) => json),
+      openJsonTexts(request.openBody()),
     )
     return {
       ledger: state.ledger,

@@ -1,13 +1,13 @@
 import { ByteWriter, parseAddress, type Write } from '@ledger-state/core'
-import { compareBytes } from '@ledger-state/core/bytes'
 import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
 import { createLedger } from '@ledger-state/ledger'
 import { withHoldings } from '@ledger-state/ledger/testing/index-holdings'
 import { ABILITY, moduleAbi, readModuleInterface, writeModule } from '@ledger-state/move-module'
-import { moduleKey, parseStructTag, resourceGroupKey, resourceKey, writeStructTag } from '@ledger-state/type-tag'
+import { moduleKey, parseStructTag, resourceGroupKey, resourceKey } from '@ledger-state/type-tag'
 import { inject } from 'light-my-request'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { objectWrite } from '../../testing/asset-ledger.ts'
+import { groupOfTypes } from '../../testing/group-of-types.ts'
 import { TurnQueue } from '../admission/turn-queue.js'
 import { createRequestListener } from '../server/create-request-listener.js'
 
@@ -42,17 +42,6 @@ const BIG_MODULE = writeModule({
   })),
 } as never)
 
-function groupBytes(): Uint8Array {
-  const tags = MEMBERS.map((type) => {
-    const writer = new ByteWriter()
-    writeStructTag(writer, parseStructTag(type))
-    return writer.toBytes()
-  })
-  const writer = new ByteWriter().uleb128(tags.length)
-  for (const tag of tags.sort(compareBytes)) writer.bytes(tag).byteString(Uint8Array.of(1))
-  return writer.toBytes()
-}
-
 async function createEngine(): Promise<StateWriter> {
   const module = writeModule({
     version: 7,
@@ -72,7 +61,7 @@ async function createEngine(): Promise<StateWriter> {
   const writes: Write[] = [
     [moduleKey(MODULE, 'a'), module],
     [moduleKey(MODULE, 'big'), BIG_MODULE],
-    [resourceGroupKey(parseAddress(GROUPED), parseStructTag('0x1::object::ObjectGroup')), groupBytes()],
+    [resourceGroupKey(parseAddress(GROUPED), parseStructTag('0x1::object::ObjectGroup')), groupOfTypes(MEMBERS)],
     [resourceKey(parseAddress(HOLDER), parseStructTag('0xcafe::a::L')), long],
     objectWrite(
       OBJECT,

@@ -12,7 +12,7 @@ import { type TypeTag, typeTagToText } from '@ledger-state/type-tag'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { DEFAULT_PAGE, MAX_PAGE } from './parts/history-page.js'
 import { type Operation, type OperationRequest, STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
-import { JsonArrayBody } from './parts/page-bodies.js'
+import { openJsonTexts } from './parts/page-bodies.js'
 import { listCursor, parsePageStart, pinPage } from './parts/page-start.js'
 import {
   limitParameter,
@@ -117,7 +117,7 @@ export const getTableItems: Operation = {
       request,
       (options) => listTableItems(state, handle, types, { ...options, start: start?.place, limit }),
       itemToJson,
-      new JsonArrayBody(out, (json: string) => json),
+      openJsonTexts(out),
     )
     return {
       ledger: state.ledger,

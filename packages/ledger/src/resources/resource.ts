@@ -52,7 +52,6 @@ export function createUnreadableResource(tag: StructTag, bytes: Uint8Array, erro
     typeText: () => resourceTypeToText(tag),
     toJson: refuse,
     toJsonInSteps: refuse,
-    toJsonUtf8: refuse,
     toJsonUtf8InSteps: refuse,
   }
 }

@@ -1,5 +1,5 @@
 import type { Codec } from '@ledger-state/bcs'
-import { atOnce, type LedgerStateError, type Steps } from '@ledger-state/core'
+import type { LedgerStateError, Steps } from '@ledger-state/core'
 import type { StateView } from '@ledger-state/engine'
 import type { TypeTag } from '@ledger-state/type-tag'
 import { isTypeFault } from './type-faults.js'
@@ -15,9 +15,7 @@ export interface StoredValue {
   toJson(): string
   /** The same, in steps if the value is long. */
   toJsonInSteps(): Steps<string>
-  /** The compact JSON as UTF-8. */
-  toJsonUtf8(): Uint8Array
-  /** The same, in steps if the value is long. */
+  /** The compact JSON as UTF-8, in steps if the value is long. */
   toJsonUtf8InSteps(): Steps<Uint8Array>
 }
 
@@ -55,10 +53,6 @@ export class TypedBytes implements StoredValue {
     } catch (error) {
       throw this.#blamed('value', error)
     }
-  }
-
-  toJsonUtf8(): Uint8Array {
-    return atOnce(this.toJsonUtf8InSteps())
   }
 
   *toJsonUtf8InSteps(): Steps<Uint8Array> {

@@ -3,15 +3,32 @@ import fs, { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { openStateEngine } from '@ledger-state/state-engine'
-import { expect, it, vi } from 'vitest'
+import { openStateEngine, type StateEngine } from '@ledger-state/state-engine'
+import { afterEach, expect, it, vi } from 'vitest'
 import { SnapshotShelf } from './snapshot-shelf.js'
 
-it('a snapshot from before a truncation is not given any more', async () => {
+afterEach(() => {
+  vi.restoreAllMocks()
+  syncBuiltinESMExports()
+  vi.useRealTimers()
+})
+
+/** Runs a test on the snapshots of an empty store. */
+async function withShelf(run: (shelf: SnapshotShelf, engine: StateEngine) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'shelf-'))
   const engine = openStateEngine({ path: join(folder, 'store'), durability: 'none' })
   const shelf = new SnapshotShelf(engine, join(folder, 'snapshots'))
   try {
+    await run(shelf, engine)
+  } finally {
+    await shelf.close()
+    await engine.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+it('a snapshot from before a truncation is not given any more', async () => {
+  await withShelf(async (shelf, engine) => {
     const versions = Array.from({ length: 10 }, (_, at) => {
       const version = BigInt(at)
       const block = { height: version, epoch: 0n, timestampUsec: version }
@@ -28,19 +45,12 @@ it('a snapshot from before a truncation is not given any more', async () => {
     expect(after.id).not.toBe(before.id)
     expect(existsSync(dirname(file))).toBe(false)
     expect((await shelf.take()).id).toBe(after.id)
-  } finally {
-    await shelf.close()
-    await engine.close()
-    rmSync(folder, { recursive: true, force: true })
-  }
+  })
 })
 
 it('a snapshot stays while a replica fetches a file that takes long, and goes ten minutes later', async () => {
   vi.useFakeTimers({ toFake: ['performance', 'setInterval', 'clearInterval'] })
-  const folder = mkdtempSync(join(tmpdir(), 'shelf-'))
-  const engine = openStateEngine({ path: join(folder, 'store'), durability: 'none' })
-  const shelf = new SnapshotShelf(engine, join(folder, 'snapshots'))
-  try {
+  await withShelf(async (shelf, engine) => {
     const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
     const writes = [[Buffer.from('k'), Buffer.from('v')] as const]
     await engine.commit([{ version: 0n, block, writes }], { chainId: 1 })
@@ -54,20 +64,12 @@ it('a snapshot stays while a replica fetches a file that takes long, and goes te
     vi.advanceTimersByTime(11 * 60_000)
     expect(existsSync(file)).toBe(false)
     expect(shelf.find(id)).toBeUndefined()
-  } finally {
-    await shelf.close()
-    await engine.close()
-    vi.useRealTimers()
-    rmSync(folder, { recursive: true, force: true })
-  }
+  })
 })
 
 it('a snapshot keeps its age when the clock of the machine is set forward by a year or back by a day', async () => {
   vi.useFakeTimers({ toFake: ['Date', 'performance', 'setInterval', 'clearInterval'] })
-  const folder = mkdtempSync(join(tmpdir(), 'shelf-'))
-  const engine = openStateEngine({ path: join(folder, 'store'), durability: 'none' })
-  const shelf = new SnapshotShelf(engine, join(folder, 'snapshots'))
-  try {
+  await withShelf(async (shelf, engine) => {
     const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
     await engine.commit([{ version: 0n, block, writes: [] }], { chainId: 1 })
     const { id } = await shelf.take()
@@ -78,20 +80,12 @@ it('a snapshot keeps its age when the clock of the machine is set forward by a y
     expect((await shelf.take()).id).not.toBe(id)
     vi.advanceTimersByTime(11 * 60_000)
     expect(shelf.find(id)).toBeUndefined()
-  } finally {
-    await shelf.close()
-    await engine.close()
-    vi.useRealTimers()
-    rmSync(folder, { recursive: true, force: true })
-  }
+  })
 })
 
 it('a snapshot that cannot be removed is given to nobody, fails nothing, and is removed later', async () => {
   vi.useFakeTimers({ toFake: ['performance', 'setInterval', 'clearInterval'] })
-  const folder = mkdtempSync(join(tmpdir(), 'shelf-'))
-  const engine = openStateEngine({ path: join(folder, 'store'), durability: 'none' })
-  const shelf = new SnapshotShelf(engine, join(folder, 'snapshots'))
-  try {
+  await withShelf(async (shelf, engine) => {
     const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
     await engine.commit([{ version: 0n, block, writes: [] }], { chainId: 1 })
     const { id, files } = await shelf.take()
@@ -104,12 +98,5 @@ it('a snapshot that cannot be removed is given to nobody, fails nothing, and is 
     expect([shelf.find(id), existsSync(file)]).toEqual([undefined, true])
     vi.advanceTimersByTime(2 * 60_000)
     expect(existsSync(file)).toBe(false)
-  } finally {
-    vi.restoreAllMocks()
-    syncBuiltinESMExports()
-    await shelf.close()
-    await engine.close()
-    vi.useRealTimers()
-    rmSync(folder, { recursive: true, force: true })
-  }
+  })
 })

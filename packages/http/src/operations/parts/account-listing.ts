@@ -4,7 +4,7 @@ import { chooseFormat } from '../../protocol/accept.js'
 import { CONTENT_TYPE } from '../../protocol/media-types.js'
 import { ADDRESS_PARAMETER, parseAccountAddress } from './account-parts.js'
 import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './operation.js'
-import { BcsMapBody, type BcsMapEntry, JsonArrayBody } from './page-bodies.js'
+import { BcsMapBody, type BcsMapEntry, openJsonTexts } from './page-bodies.js'
 import { limitParameter, pageLimit, parseLimit, parseStateKeyStart, readListing, START_PARAMETER } from './paging.js'
 import { parseAskedState } from './request-parts.js'
 import { inOneStep } from './turn-budget.js'
@@ -58,7 +58,7 @@ export function createAccountListing<T>(listing: AccountListing<T>): Operation {
       const page = (options: Pick<ListOptions, 'isFull'>) => list(state, address, { ...options, start, limit })
       const { cursor, body } =
         format === 'json'
-          ? await readListing(request, page, toJson, new JsonArrayBody(request.openBody(), (json: string) => json))
+          ? await readListing(request, page, toJson, openJsonTexts(request.openBody()))
           : await readListing(request, page, inOneStep(toEntry), new BcsMapBody(request))
       return {
         ledger: state.ledger,

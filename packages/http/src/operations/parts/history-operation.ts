@@ -7,7 +7,7 @@ import { prefersCsv } from '../../protocol/accept.js'
 import { CONTENT_TYPE } from '../../protocol/media-types.js'
 import { HISTORY_PARAMETERS, POINTS_PARAMETER, parseHistoryQuery, parsePoints, readHistory } from './history-page.js'
 import { BODY_ERRORS, type Operation, type OperationRequest, type Parameter, STATE_ERRORS } from './operation.js'
-import { JsonArrayBody } from './page-bodies.js'
+import { JsonArrayBody, openJsonTexts } from './page-bodies.js'
 import { TurnBudget } from './turn-budget.js'
 
 const PAGES =
@@ -61,7 +61,6 @@ export function createHistoryOperation<T>(kind: HistoryKind<T>): Operation {
       const range = { ...parseHistoryQuery(request.query), points: measure && parsePoints(request.query) }
       request.expectOutput('json', summary)
       const open = subjectOf()
-      const openArray = <F>(toJson: (item: F) => string) => new JsonArrayBody(request.openBody(), toJson)
       const toJson = (change: Change<T>, transactionOf: TransactionOf) =>
         changeToJson(change, member, kind.toJson, transactionOf)
       const openCsv = ({ column, toText }: NonNullable<typeof csv>, transactionOf: TransactionOf) =>
@@ -70,16 +69,15 @@ export function createHistoryOperation<T>(kind: HistoryKind<T>): Operation {
         const { points } = range
         if (measure && points !== undefined) {
           // A curve is written at once, and the transaction of each change would take a look-up.
-          const body = asCsv ? openCsv(asCsv, undefined) : openArray((one: Change<T>) => atOnce(toJson(one, undefined)))
+          const body = asCsv
+            ? openCsv(asCsv, undefined)
+            : new JsonArrayBody(request.openBody(), (change: Change<T>) => atOnce(toJson(change, undefined)))
           const curve = { first, last: state.version, points }
           return read(noSteps, new SampledBody(body, measure, curve, new TurnBudget(request)))
         }
         const transactionOf = transactionsOf(state)
         if (asCsv) return read(noSteps, openCsv(asCsv, transactionOf))
-        return read(
-          (change) => toJson(change, transactionOf),
-          openArray((json: string) => json),
-        )
+        return read((change) => toJson(change, transactionOf), openJsonTexts(request.openBody()))
       })
       return { ...page, contentType: CONTENT_TYPE[asCsv ? 'csv' : 'json'] }
     },

@@ -9,7 +9,7 @@ import { prefersCsv } from '../../protocol/accept.js'
 import { CONTENT_TYPE } from '../../protocol/media-types.js'
 import { DEFAULT_PAGE, MAX_PAGE } from './history-page.js'
 import type { Answer, OperationRequest, Parameter } from './operation.js'
-import { JsonArrayBody } from './page-bodies.js'
+import { openJsonTexts } from './page-bodies.js'
 import { listCursor, type PageStart, parsePageStart } from './page-start.js'
 import { MAX_PAGE_BYTES, pageLimit, parseLimit } from './paging.js'
 import { parameterOf } from './request-parts.js'
@@ -97,7 +97,7 @@ export function openListBody<T>(request: OperationRequest, format: ItemFormat<T>
     return listBody(request, CONTENT_TYPE.csv, toCells, new CsvBody(out, columns))
   }
   const toJson = inSteps?.toJson ?? inOneStep((item: T) => format.toJson(item))
-  return listBody(request, CONTENT_TYPE.json, toJson, new JsonArrayBody(out, (json: string) => json))
+  return listBody(request, CONTENT_TYPE.json, toJson, openJsonTexts(out))
 }
 
 function listBody<T, F>(

@@ -31,6 +31,11 @@ export class JsonArrayBody<T> implements PageBody<T> {
   }
 }
 
+/** Opens a JSON array of items that are JSON already. */
+export function openJsonTexts(out: AnswerBytes): JsonArrayBody<string> {
+  return new JsonArrayBody(out, (json) => json)
+}
+
 /** Items as a BCS vector. */
 export class BcsVectorBody<T> implements PageBody<T> {
   readonly #out: AnswerBytes

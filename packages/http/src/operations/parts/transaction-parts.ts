@@ -10,7 +10,7 @@ import { invalidParameter, invalidRequest, operationNotServed, transactionNotKep
 import { CONTENT_TYPE, type OutputFormat } from '../../protocol/media-types.js'
 import { decodePercent, queryParameter } from '../../protocol/query.js'
 import type { Answer, Operation, OperationRequest, Parameter } from './operation.js'
-import { BcsVectorBody, JsonArrayBody } from './page-bodies.js'
+import { BcsVectorBody, openJsonTexts } from './page-bodies.js'
 import { U16_MAX } from './paging.js'
 import { inOneStep, writeInTurns } from './turn-budget.js'
 import { unservedReason } from './unserved.js'
@@ -181,7 +181,7 @@ export async function bodyOfItems<T>(
   { toJson, toBcs }: ItemForms<T>,
 ): Promise<AnswerBytes> {
   if (format === 'json') {
-    const body = new JsonArrayBody(out, (json: string) => json)
+    const body = openJsonTexts(out)
     await writeInTurns(request, items, toJson, body)
     return body.end()
   }
