@@ -82,7 +82,8 @@ export interface StateEngineOptions {
   /**
    * Whether to compare blocks of segment files with their checksums in each snapshot that reads them, so that damage of
    * the disk under a running process is `store_corrupt`, and never an answer. Otherwise each block is compared when the
-   * process reads it first. It costs about 2 µs for each block and snapshot. False by default.
+   * process reads it first. It costs about 2 µs for each block and snapshot, and up to 8 MiB of memory for copies of
+   * blocks that many snapshots read. False by default.
    */
   readonly verifyReads?: boolean
   /**

@@ -6,6 +6,7 @@ import type { SegmentIdentity } from '../src/segments/format.ts'
 import { KeyProbe } from '../src/segments/key-filter.ts'
 import { SegmentReader } from '../src/segments/segment-reader.ts'
 import { SegmentWriter, type SegmentWriterOptions, type WrittenSegment } from '../src/segments/segment-writer.ts'
+import type { VerifyEpochs } from '../src/segments/verify-epochs.ts'
 import { type Model, sortedModel } from './random-writes.ts'
 
 export const HASH_SEED = Buffer.from('a secret')
@@ -57,6 +58,11 @@ export const READ_WAYS = [
   ['without a cache', false, 0],
 ] as const
 
-export function openSegment(path: string, isMapped: boolean, cacheBytes = 2 ** 26): SegmentReader {
-  return new SegmentReader(path, { cache: new BlockCache(cacheBytes), isMapped })
+export function openSegment(
+  path: string,
+  isMapped: boolean,
+  cacheBytes = 2 ** 26,
+  epochs?: VerifyEpochs,
+): SegmentReader {
+  return new SegmentReader(path, { cache: new BlockCache(cacheBytes), isMapped, epochs })
 }

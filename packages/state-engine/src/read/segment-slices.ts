@@ -11,6 +11,7 @@ import { openNamedSegment } from '../segments/named-segment.js'
 import { SegmentLists } from '../segments/segment-lists.js'
 import { segmentPath } from '../segments/segment-names.js'
 import type { SegmentReader } from '../segments/segment-reader.js'
+import { VerifyEpochs } from '../segments/verify-epochs.js'
 
 /** A segment file, as far as a state of the store has it. */
 export interface SegmentSlice {
@@ -49,7 +50,7 @@ export class SegmentFiles {
   readonly #store: LmdbStore
   readonly #cache = new BlockCache(CACHE_BYTES)
   readonly #indexMemory = { bytesLeft: INDEX_BYTES }
-  readonly #epoch = { number: 1 }
+  readonly #epochs = new VerifyEpochs()
   readonly #isMapped = process.env[UNMAPPED_VARIABLE] === undefined
   readonly #open = new Map<number, { readonly reader: SegmentReader; readonly lists: SegmentLists }>()
 
@@ -62,7 +63,7 @@ export class SegmentFiles {
    * store has a newer state. @throws `store_corrupt`
    */
   take(rows: readonly SegmentRow[]): readonly SegmentSlice[] | number {
-    if (this.#store.verifyReads) this.#epoch.number++
+    if (this.#store.verifyReads) this.#epochs.begin()
     const slices: SegmentSlice[] = []
     for (const row of rows.toReversed()) {
       const opened = this.#open.get(row.file) ?? this.#openFile(row)
@@ -99,7 +100,7 @@ export class SegmentFiles {
         cache: this.#cache,
         isMapped: this.#isMapped,
         indexMemory: this.#indexMemory,
-        epoch: this.#epoch,
+        epochs: this.#epochs,
       })
       const opened = { reader, lists: new SegmentLists(reader.file, reader.map) }
       this.#open.set(row.file, opened)

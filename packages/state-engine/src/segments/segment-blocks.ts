@@ -5,22 +5,19 @@ import type { BlockIndex } from './block-index.js'
 import { decompress, STORED } from './codec.js'
 import { BLOCK_HEAD_LENGTH, blockSeed } from './format.js'
 import type { SegmentFile } from './segment-file.js'
+import { VerifyEpochs } from './verify-epochs.js'
 
 const FIRST_BUFFER_BYTES = 2 ** 14
 const NOT_CACHED = -1
 
-/** Number of the epoch. Each new epoch compares mapped blocks with their checksums again. Begins with 1. */
-export interface VerifyEpoch {
-  readonly number: number
-}
-
 /** Blocks are verified when they are touched first. */
-const VERIFIED_ONCE: VerifyEpoch = { number: 1 }
+const VERIFIED_ONCE = new VerifyEpochs()
 
 /**
  * The contents of the blocks of a file: in the map if the file is mapped and the block is stored as it is, else in the
  * cache. The first touch of a block reads it from the file and compares it with its checksum. The first touch of a mapped
- * block in each later epoch compares it again, because the file may have been damaged since.
+ * block in each later epoch compares it again, because the file may have been damaged since. If many epochs do, they
+ * share a copy, which cannot be damaged.
  */
 export class SegmentBlocks implements CacheOwner {
   /** The bytes that have the content of the block that was loaded last, valid until the next one is loaded. */
@@ -35,14 +32,14 @@ export class SegmentBlocks implements CacheOwner {
   readonly #places: Int32Array
   /** Number of the epoch in which the block was compared with its checksum in the map; 0 before, and if it is compressed. */
   readonly #verifiedIn: Uint32Array
-  readonly #epoch: VerifyEpoch
+  readonly #epochs: VerifyEpochs
   #buffer = new Uint8Array(FIRST_BUFFER_BYTES)
 
   constructor(
     file: SegmentFile,
     index: BlockIndex,
     map: Uint8Array | undefined,
-    { cache, epoch = VERIFIED_ONCE }: { readonly cache: BlockCache; readonly epoch?: VerifyEpoch | undefined },
+    { cache, epochs = VERIFIED_ONCE }: { readonly cache: BlockCache; readonly epochs?: VerifyEpochs | undefined },
   ) {
     this.#file = file
     this.#index = index
@@ -50,25 +47,21 @@ export class SegmentBlocks implements CacheOwner {
     this.#cache = cache
     this.#places = new Int32Array(index.count).fill(NOT_CACHED)
     this.#verifiedIn = new Uint32Array(map ? index.count : 0)
-    this.#epoch = epoch
+    this.#epochs = epochs
   }
 
   /** Loads the content of a block. @throws `store_corrupt` */
   load(block: number): void {
     const place = this.#places[block]!
     if (place !== NOT_CACHED) {
-      this.bytes = this.#cache.at(place)
+      this.bytes = this.#cacheOf(block).at(place)
       this.base = 0
-      return
-    }
-    if (this.#map && this.#verifiedIn[block] !== 0) {
+    } else if (this.#map && this.#verifiedIn[block] !== 0) {
       const at = this.#index.placeOf(block)
-      if (this.#verifiedIn[block] !== this.#epoch.number) this.#verifyAgain(block, at, this.#map)
       this.bytes = this.#map
       this.base = at + BLOCK_HEAD_LENGTH
-      return
-    }
-    this.#read(block)
+      if (this.#verifiedIn[block] !== this.#epochs.current) this.#verifyAgain(block, at, this.#map)
+    } else this.#read(block)
   }
 
   /** Whether `load` finds a block in memory: in the cache, or in a map whose block was touched. */
@@ -84,14 +77,25 @@ export class SegmentBlocks implements CacheOwner {
   clear(): void {
     this.bytes = new Uint8Array(0)
     for (const [block, place] of this.#places.entries()) {
-      if (place !== NOT_CACHED) this.#cache.remove(place)
+      if (place !== NOT_CACHED) this.#cacheOf(block).remove(place)
       this.#places[block] = NOT_CACHED
     }
   }
 
+  /** The cache in which a block has its place: the map has the blocks that are stored as they are. */
+  #cacheOf(block: number): BlockCache {
+    return this.#map && this.#verifiedIn[block] !== 0 ? this.#epochs.copies : this.#cache
+  }
+
   #verifyAgain(block: number, at: number, map: Uint8Array): void {
-    openBlock(this.#file, at, map.subarray(at, this.#index.placeOf(block + 1)))
-    this.#verifiedIn[block] = this.#epoch.number
+    const mapped = map.subarray(at, this.#index.placeOf(block + 1))
+    const isCopied = this.#epochs.takesCopy(this.#verifiedIn[block]!, mapped.length)
+    const content = openBlock(this.#file, at, isCopied ? copyBytes(mapped) : mapped)
+    this.#verifiedIn[block] = this.#epochs.current
+    if (!isCopied) return
+    this.#places[block] = this.#epochs.copies.put(this, block, content) ?? NOT_CACHED
+    this.bytes = content
+    this.base = 0
   }
 
   #read(block: number): void {
@@ -102,7 +106,7 @@ export class SegmentBlocks implements CacheOwner {
     this.#file.read(bytes, at)
     const content = openBlock(this.#file, at, bytes)
     if (this.#map && bytes[4] === STORED) {
-      this.#verifiedIn[block] = this.#epoch.number
+      this.#verifiedIn[block] = this.#epochs.current
       this.bytes = this.#map
       this.base = at + BLOCK_HEAD_LENGTH
       return

@@ -6,8 +6,9 @@ import type { SegmentIdentity, SegmentSummary } from './format.js'
 import { ABSENT, type Found } from './found.js'
 import { KeyFilter, type KeyProbe } from './key-filter.js'
 import { type MappedFile, mapFile } from './mapped-file.js'
-import { SegmentBlocks, type VerifyEpoch } from './segment-blocks.js'
+import { SegmentBlocks } from './segment-blocks.js'
 import { SegmentFile } from './segment-file.js'
+import type { VerifyEpochs } from './verify-epochs.js'
 
 export interface SegmentReaderOptions {
   /** Cache of the blocks that cannot be read where they lie. */
@@ -16,7 +17,7 @@ export interface SegmentReaderOptions {
   readonly isMapped: boolean
   /** Memory in which files keep their indexes and filters; those that do not fit are read through the map. */
   readonly indexMemory?: IndexMemory | undefined
-  readonly epoch?: VerifyEpoch | undefined
+  readonly epochs?: VerifyEpochs | undefined
 }
 
 /** Bytes of memory that are left for indexes and filters of mapped files. */
@@ -48,7 +49,7 @@ export class SegmentReader {
   #release: () => void = nothing
 
   /** Opens a file: reads and verifies its index and filter. @throws `store_corrupt` */
-  constructor(path: string, { cache, isMapped, indexMemory, epoch }: SegmentReaderOptions) {
+  constructor(path: string, { cache, isMapped, indexMemory, epochs }: SegmentReaderOptions) {
     this.file = new SegmentFile(path)
     try {
       const { index, separators, filter } = this.summary.parts
@@ -67,7 +68,7 @@ export class SegmentReader {
       this.index = new BlockIndex(partOf(index), 0, partOf(separators), this.summary.blocks)
       const words = partOf(filter)
       this.#filter = new KeyFilter(new Int32Array(words.buffer, words.byteOffset, words.length / 4))
-      this.blocks = new SegmentBlocks(this.file, this.index, this.#mapped?.bytes, { cache, epoch })
+      this.blocks = new SegmentBlocks(this.file, this.index, this.#mapped?.bytes, { cache, epochs })
     } catch (error) {
       this.#release()
       this.#mapped?.close()
