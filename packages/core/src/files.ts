@@ -16,6 +16,7 @@ import { open, readdir, rename, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 
 export { FIRST_NODE_WITH_LOCKS, lockFile } from './file-lock.js'
+export { makeTemporaryFolder, removeAbandonedFolders, type TemporaryFolder } from './temporary-folder.js'
 export { whyUnreadable } from './why-unreadable.js'
 
 // Files that survive a loss of power, on Node.js. All renames of the project go through this module.

@@ -22,6 +22,7 @@ export {
 } from './error.js'
 export type { ParseErrorCode } from './errors.js'
 export { bytesToHex, hexToBytes } from './hex.js'
+export { Lazy } from './lazy.js'
 export { type BlockInfo, isSameBlock, type KeyedEntry, type VersionWrites, type Write } from './ledger-record.js'
 export { type Link, LinkedList } from './linked-list.js'
 export { didYouMean, nearestName } from './nearest-name.js'

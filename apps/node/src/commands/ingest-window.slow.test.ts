@@ -86,7 +86,7 @@ describe('ingest --since', () => {
       signed_version: String(LAST),
       waypoint: WAYPOINT,
     })
-    expect(readdirSync(bed.at('store/sources')).filter((name) => name.startsWith('fetching-'))).toEqual([])
+    expect(readdirSync(bed.at('store/sources')).filter((name) => name.startsWith('ledger-state-fetching-'))).toEqual([])
     bucket.requests.length = 0
     expect((await ingesting('store', '--since', String(BASE + 3)).outcome()).status).toBe(0)
     expect(fetched().filter((key) => /\.meta|\.manifest/.test(key))).toEqual([])
@@ -249,7 +249,7 @@ describe('ingest --only FILE of a window in a bucket', () => {
     expect([status, stderr]).toEqual([0, expect.stringMatching(/ingested: /)])
     const readState = fetched().filter((key) => /state_epoch.*chunk/.test(key))
     expect(readState.length).toBeGreaterThan(2 * new Set(readState).size - 1)
-    expect(readdirSync(bed.at('part/sources')).filter((name) => name.startsWith('fetching-'))).toEqual([])
+    expect(readdirSync(bed.at('part/sources')).filter((name) => name.startsWith('ledger-state-fetching-'))).toEqual([])
     // The store knows which part it keeps: the second run need not name it, and may not change it.
     writeFileSync(bed.at('other.txt'), `0x${'41'.repeat(32)}\n`)
     const other = await ingesting('part', ...window.slice(0, 2), '--only', bed.at('other.txt')).outcome()
@@ -331,7 +331,9 @@ describe('ingest --since that is killed', () => {
     killed.child.kill('SIGKILL')
     await killed.ended
     const { ledger_version } = await bed.info('store').catch(() => ({ ledger_version: '0' }))
-    expect(readdirSync(bed.at('store/sources')).filter((name) => name.startsWith('fetching-')).length).toBe(1)
+    expect(
+      readdirSync(bed.at('store/sources')).filter((name) => name.startsWith('ledger-state-fetching-')).length,
+    ).toBe(1)
     bucket.faultOf = () => undefined
     bucket.requests.length = 0
     const resumed = await ingesting('store', '--since', String(BASE)).outcome()
@@ -341,6 +343,6 @@ describe('ingest --since that is killed', () => {
     expect(chunks().every((first) => first + CHUNK > kept)).toBe(true)
     expect(new Set(chunks()).size).toBe(chunks().length)
     expect(fetched().filter((key) => /\.meta|\.manifest/.test(key))).toEqual([])
-    expect(readdirSync(bed.at('store/sources')).filter((name) => name.startsWith('fetching-'))).toEqual([])
+    expect(readdirSync(bed.at('store/sources')).filter((name) => name.startsWith('ledger-state-fetching-'))).toEqual([])
   })
 })

@@ -1,7 +1,8 @@
-import { createReadStream, mkdtempSync, rmSync } from 'node:fs'
+import { createReadStream } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bytesToHex } from '@ledger-state/core'
+import { makeTemporaryFolder } from '@ledger-state/core/files'
 import type { Change, ViewAnswer } from '@ledger-state/ledger'
 import type { KeptTransaction } from '@ledger-state/records'
 import type { ParquetWriter } from 'hyparquet-writer'
@@ -21,9 +22,9 @@ export async function* viewHistoryToParquet(
   pages: AsyncIterable<readonly ViewChange[]>,
   results: readonly string[],
 ): AsyncGenerator<Uint8Array> {
-  const folder = mkdtempSync(join(tmpdir(), 'ledger-state-view-'))
+  const folder = makeTemporaryFolder(tmpdir(), 'ledger-state-view-')
   try {
-    const path = join(folder, 'view.parquet')
+    const path = join(folder.path, 'view.parquet')
     const file = new ViewFile(path, results)
     for await (const page of pages) {
       for (const change of page) {
@@ -34,7 +35,7 @@ export async function* viewHistoryToParquet(
     await file.finish()
     yield* createReadStream(path)
   } finally {
-    rmSync(folder, { recursive: true, force: true })
+    await folder.remove()
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Backoff, pauseFor } from '@ledger-state/core'
+import { type Backoff, Lazy, pauseFor } from '@ledger-state/core'
 import {
   followNone,
   type HttpAnswer,
@@ -42,7 +42,7 @@ export class BucketRequests {
   readonly #options: BucketRequestOptions
   readonly #closed = new AbortController()
   readonly #ended: AbortSignal
-  #signer: Promise<RequestSigner | undefined> | undefined
+  readonly #signer: Lazy<RequestSigner | undefined>
   /** Whether a server was found: then it is worth waiting for if it cannot be reached later. */
   #wasReached = false
   /** Servers that redirect permanently, each with its target. */
@@ -50,7 +50,8 @@ export class BucketRequests {
 
   constructor(options: BucketRequestOptions) {
     this.#options = options
-    const { signal } = options
+    const { signal, sign } = options
+    this.#signer = new Lazy(async () => await sign?.())
     this.#ended = signal ? AbortSignal.any([signal, this.#closed.signal]) : this.#closed.signal
   }
 
@@ -106,8 +107,7 @@ export class BucketRequests {
   }
 
   async #sign(url: string, request: SentRequest): Promise<Readonly<Record<string, string>> | undefined> {
-    this.#signer ??= this.#options.sign?.()
-    const signer = await this.#signer
+    const signer = await this.#signer.get()
     return await signer?.(url, request)
   }
 }

@@ -1,15 +1,13 @@
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { isLedgerStateError } from '@ledger-state/core'
-import { makeFolderNow } from '@ledger-state/core/files'
+import { makeFolderNow, makeTemporaryFolder, type TemporaryFolder } from '@ledger-state/core/files'
 import { spillFailed } from '../errors.js'
 import { streamToFile } from '../files/stream-to-file.js'
 
-/** Names of folders of copies. They have the number of their process, which shows whether they are still in use. */
-const FOLDER = /^fetching-(\d+)-/
-const LONGEST_USE_MS = 86_400_000
+const PREFIX = 'ledger-state-fetching-'
 
 /**
  * Copies of objects in a separate folder; each exists as long as it is needed. Copies that a killed process left are
@@ -17,7 +15,7 @@ const LONGEST_USE_MS = 86_400_000
  */
 export class Spool {
   readonly #parent: string
-  #folder: Promise<string> | undefined
+  #folder: TemporaryFolder | undefined
   readonly #copies = new Map<string, Promise<string>>()
 
   /** @param parent folder for the folder of copies; by default the temporary folder of the system */
@@ -45,25 +43,25 @@ export class Spool {
 
   /** Removes a copy, if the path is one. */
   async release(path: string): Promise<void> {
-    const folder = await this.#folder
+    const folder = this.#folder?.path
     const name = folder && path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : ''
     if (this.#copies.delete(name)) await rm(path, { force: true })
   }
 
   /** Removes everything. */
   async close(): Promise<void> {
-    const folder = await this.#folder?.catch(() => undefined)
     await Promise.allSettled(this.#copies.values())
     this.#copies.clear()
-    if (folder) await rm(folder, { recursive: true, force: true })
+    const folder = this.#folder
     this.#folder = undefined
+    await folder?.remove()
   }
 
   async #make(name: string, open: () => Readable): Promise<string> {
     let path = join(this.#parent, name)
     try {
       this.#folder ??= this.#begin()
-      path = join(await this.#folder, name)
+      path = join(this.#folder.path, name)
       makeFolderNow(dirname(path))
       await streamToFile(open(), path)
       return path
@@ -72,24 +70,9 @@ export class Spool {
       throw isLedgerStateError(cause) ? cause : spillFailed.cannotSpool(path, cause)
     }
   }
-  async #begin(): Promise<string> {
-    makeFolderNow(this.#parent)
-    for (const name of await readdir(this.#parent)) {
-      const pid = FOLDER.exec(name)?.[1]
-      const folder = join(this.#parent, name)
-      if (pid !== undefined && !(await isInUse(Number(pid), folder))) await rm(folder, { recursive: true, force: true })
-    }
-    return await mkdtemp(join(this.#parent, `fetching-${process.pid}-`))
-  }
-}
 
-/** Another process may have got the same number since, as happens in containers. No transfer takes a day. */
-async function isInUse(pid: number, folder: string): Promise<boolean> {
-  try {
-    process.kill(pid, 0)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
+  #begin(): TemporaryFolder {
+    makeFolderNow(this.#parent)
+    return makeTemporaryFolder(this.#parent, PREFIX)
   }
-  const { mtimeMs } = await stat(folder).catch(() => ({ mtimeMs: 0 }))
-  return Date.now() - mtimeMs < LONGEST_USE_MS
 }

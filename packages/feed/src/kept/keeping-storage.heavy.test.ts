@@ -1,14 +1,5 @@
 // A kept part of a backup is a backup in a folder, which holds the files that were read and nothing else.
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import fs from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -75,7 +66,7 @@ const large = () => server.requests.map(({ key }) => key).filter((key) => /-\.ch
 describe('a backup that is kept', () => {
   it('is a separate backup, which gives the same without the bucket', async () => {
     const whole = await read('s3://bucket/e1', BASE, { keepFolder: kept })
-    expect(readdirSync(kept, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.part'))).toEqual(
+    expect(readdirSync(kept, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('drafts'))).toEqual(
       [],
     )
     const again = await read(kept, BASE)
@@ -111,7 +102,7 @@ describe('a backup that is kept', () => {
     const all = await Promise.all([0, 1, 2].map(() => read('s3://bucket/e1', BASE, { keepFolder: kept })))
     expect(all).toEqual([whole, whole, whole])
     expect(await read(kept, BASE)).toEqual(whole)
-    expect(readdirSync(kept, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.part'))).toEqual(
+    expect(readdirSync(kept, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('drafts'))).toEqual(
       [],
     )
   })
@@ -160,10 +151,11 @@ describe('a backup that is kept', () => {
     const names = readdirSync(kept, { recursive: true, encoding: 'utf8' })
     const chunk = join(kept, names.find((one) => /^transaction_.*\.chunk/.test(one))!)
     rmSync(chunk)
-    writeFileSync(`${chunk}.part`, 'half')
-    utimesSync(`${chunk}.part`, 0, 0)
+    const drafts = join(kept, 'ledger-state-drafts-killed')
+    mkdirSync(drafts)
+    writeFileSync(join(drafts, 'lock'), '')
     const whole = await read('s3://bucket/e1', BASE, { keepFolder: kept })
     expect(await read(kept, BASE)).toEqual(whole)
-    expect(existsSync(`${chunk}.part`)).toBe(false)
+    expect(existsSync(drafts)).toBe(false)
   })
 })

@@ -1,9 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, posix } from 'node:path'
 import type { Readable } from 'node:stream'
 import { isLedgerStateError } from '@ledger-state/core'
-import { isPresent, makeFolderNow, moveDurably } from '@ledger-state/core/files'
+import {
+  isPresent,
+  makeFolderNow,
+  makeTemporaryFolder,
+  moveDurably,
+  type TemporaryFolder,
+} from '@ledger-state/core/files'
 import { spillFailed } from '../errors.js'
 import { MAX_METADATA_BYTES, readManifest, resolveBackupName } from '../files/backup-directory.js'
 import type { EpochEndingEntry, SnapshotEntry, TransactionBackupEntry, VersionRange } from '../files/backup-entries.js'
@@ -12,9 +18,7 @@ import { readRegularFile } from '../files/regular-file.js'
 import { streamToFile } from '../files/stream-to-file.js'
 import { addRange, parseRanges, rangesToLines } from './kept-ranges.js'
 
-const DRAFT = '.part'
-/** Time after which a draft that nobody has written to is that of a killed process. */
-const ABANDONED_MS = 3_600_000
+const DRAFTS_PREFIX = 'ledger-state-drafts-'
 
 /**
  * A backup that keeps the objects it fetches in a folder. The folder is a backup, too: its metadata list exactly the
@@ -26,6 +30,7 @@ export class KeepingStorage implements BackupStorage {
   readonly #folder: string
   readonly #copies = new Map<string, Promise<string>>()
   readonly #ranges = new Map<string, VersionRange[]>()
+  #drafts: TemporaryFolder | undefined
 
   constructor(inner: BackupStorage, folder: string) {
     this.root = inner.root
@@ -120,6 +125,8 @@ export class KeepingStorage implements BackupStorage {
   async close(): Promise<void> {
     await this.#inner.close()
     await Promise.allSettled(this.#copies.values())
+    await this.#drafts?.remove()
+    this.#drafts = undefined
   }
 
   async #copy(name: string): Promise<string> {
@@ -133,15 +140,16 @@ export class KeepingStorage implements BackupStorage {
 
   /** Makes a file, which appears as a whole, whatever other processes do with the same one. */
   async #put(path: string, write: (draft: string) => Promise<void>): Promise<void> {
-    const draft = `${path}.${randomBytes(6).toString('hex')}${DRAFT}`
+    let draft: string | undefined
     try {
       makeFolderNow(dirname(path))
-      await removeAbandoned(dirname(path))
+      this.#drafts ??= makeTemporaryFolder(this.#folder, DRAFTS_PREFIX)
+      draft = join(this.#drafts.path, randomBytes(6).toString('hex'))
       await write(draft)
       // A loss of power must leave no empty file that counts as kept.
       await moveDurably(draft, path)
     } catch (cause) {
-      await rm(draft, { force: true })
+      if (draft !== undefined) await rm(draft, { force: true })
       throw isLedgerStateError(cause) ? cause : spillFailed.cannotKeep(path, cause)
     }
   }
@@ -184,14 +192,5 @@ async function sizeOf(path: string): Promise<number | undefined> {
     return stats.isFile() ? stats.size : undefined
   } catch {
     return undefined
-  }
-}
-
-async function removeAbandoned(folder: string): Promise<void> {
-  for (const name of await readdir(folder)) {
-    if (!name.endsWith(DRAFT)) continue
-    const path = join(folder, name)
-    const written = await stat(path).catch(() => undefined)
-    if (written && Date.now() - written.mtimeMs > ABANDONED_MS) await rm(path, { force: true })
   }
 }

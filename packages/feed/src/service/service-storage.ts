@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { Readable } from 'node:stream'
-import { ByteReader, bytesToHexDigits, isLedgerStateError, larger, smaller } from '@ledger-state/core'
+import { ByteReader, bytesToHexDigits, isLedgerStateError, Lazy, larger, smaller } from '@ledger-state/core'
 import { LedgerHasher, readLedgerInfo } from '@ledger-state/proof'
 import type { BucketRequestOptions } from '../buckets/bucket-requests.js'
 import { Spool } from '../buckets/spool.js'
@@ -55,10 +55,11 @@ export class ServiceStorage implements BackupStorage {
   readonly #requests: ServiceRequests
   readonly #spool: Spool
   readonly #hasher: LedgerHasher
-  #state: Promise<EpochVersion> | undefined
-  #format: Promise<'V0' | 'V1'> | undefined
-  #ends: Promise<readonly EpochVersion[]> | undefined
-  #held: Promise<Holdings> | undefined
+  readonly #state = new Lazy(() => this.#readState())
+  /** The format of the newest version, which every node has; it may have pruned any other. */
+  readonly #format = new Lazy(() => this.#findFormat())
+  readonly #ends = new Lazy(() => this.#readEnds())
+  readonly #held = new Lazy(() => this.#findHoldings())
 
   /** @param url of the service, without a slash at its end */
   constructor(url: string, options: ServiceStorageOptions) {
@@ -147,8 +148,8 @@ export class ServiceStorage implements BackupStorage {
     if (kind === 'transactions') {
       return async () => {
         if (await this.#holdsVersion(first)) return undefined
-        this.#held = undefined
-        return sourceFailed.servicePruned(this.root, first, (await this.#holdings()).oldestVersion)
+        this.#held.clear()
+        return sourceFailed.servicePruned(this.root, first, (await this.#held.get()).oldestVersion)
       }
     }
     if (kind !== 'state') return undefined
@@ -185,15 +186,15 @@ export class ServiceStorage implements BackupStorage {
   }
 
   async #metadata(): Promise<Buffer> {
-    const { epoch, version } = await this.#nodeState()
-    const { oldestVersion, states } = await this.#holdings()
+    const { epoch, version } = await this.#state.get()
+    const { oldestVersion, states } = await this.#held.get()
     const lines: object[] = []
     for (let first = oldestVersion; first <= version; first = stretchOf(first) + STRETCH_VERSIONS) {
       const last = smaller(version, stretchOf(first) + STRETCH_VERSIONS - 1n)
       const manifest = nameOf({ kind: 'transactions', part: 'manifest', first, last: 0n })
       lines.push({ TransactionBackup: { first_version: Number(first), last_version: Number(last), manifest } })
     }
-    const ends = await this.#endsOfEpochs()
+    const ends = await this.#ends.get()
     if (ends.length > 0) {
       const manifest = nameOf({ kind: 'endings', part: 'manifest', first: 0n, last: 0n })
       const epochs = { first_epoch: 0, last_epoch: Number(epoch) - 1 }
@@ -210,7 +211,7 @@ export class ServiceStorage implements BackupStorage {
   async #text(name: ServiceName): Promise<Buffer> {
     const { kind } = name
     if (kind === 'endings') {
-      const last = (await this.#nodeState()).epoch - 1n
+      const last = (await this.#state.get()).epoch - 1n
       const chunk = nameOf({ kind, part: 'chunk', first: 0n, last })
       const epochs = { first_epoch: 0, last_epoch: Number(last) }
       return json({ ...epochs, waypoints: [], chunks: [{ ...epochs, ledger_infos: chunk }] })
@@ -219,11 +220,11 @@ export class ServiceStorage implements BackupStorage {
   }
 
   async #transactionManifest({ first: stretch }: ServiceName): Promise<Buffer> {
-    const { version: newest } = await this.#nodeState()
-    const { oldestVersion, states } = await this.#holdings()
+    const { version: newest } = await this.#state.get()
+    const { oldestVersion, states } = await this.#held.get()
     const first = larger(stretch, oldestVersion)
     const last = smaller(newest, stretch + STRETCH_VERSIONS - 1n)
-    const format = await this.#knownFormat()
+    const format = await this.#format.get()
     // A chunk ends at the oldest state, so that the versions after it can be read once the node prunes those before it.
     const oldestState = states[0]?.version ?? last
     const chunks: object[] = []
@@ -265,29 +266,21 @@ export class ServiceStorage implements BackupStorage {
     return json({ ...facts, chunks, proof })
   }
 
-  async #nodeState(): Promise<EpochVersion> {
-    this.#state ??= this.#requests.small('db_state').then((bytes) => {
-      const reader = new ByteReader(bytes)
-      if (!reader.readBool()) throw sourceFailed.serviceEmpty(this.root)
-      const state = { epoch: reader.readU64(), version: reader.readU64() }
-      this.#expectPlausible('epochs', state.epoch, MOST_EPOCHS)
-      this.#expectPlausible('versions', state.version, MOST_VERSIONS)
-      return state
-    })
-    return await this.#state
+  async #readState(): Promise<EpochVersion> {
+    const reader = new ByteReader(await this.#requests.small('db_state'))
+    if (!reader.readBool()) throw sourceFailed.serviceEmpty(this.root)
+    const state = { epoch: reader.readU64(), version: reader.readU64() }
+    this.#expectPlausible('epochs', state.epoch, MOST_EPOCHS)
+    this.#expectPlausible('versions', state.version, MOST_VERSIONS)
+    return state
   }
 
   #expectPlausible(what: string, found: bigint, most: bigint): void {
     if (found > most) throw sourceFailed.serviceImplausible(this.root, what, found, most)
   }
 
-  async #endsOfEpochs() {
-    this.#ends ??= this.#readEnds()
-    return await this.#ends
-  }
-
   async #readEnds(): Promise<readonly EpochVersion[]> {
-    const { epoch } = await this.#nodeState()
+    const { epoch } = await this.#state.get()
     if (epoch === 0n) return []
     const path = await this.localFile(nameOf({ kind: 'endings', part: 'chunk', first: 0n, last: epoch - 1n }))
     const ends: EpochVersion[] = []
@@ -300,30 +293,20 @@ export class ServiceStorage implements BackupStorage {
     return ends
   }
 
-  async #holdings(): Promise<Holdings> {
-    this.#held ??= this.#findHoldings()
-    return await this.#held
-  }
-
   async #findHoldings(): Promise<Holdings> {
     // If the node cannot be read at all, this reports it; otherwise everything would look pruned.
-    await this.#knownFormat()
-    const { version: newest } = await this.#nodeState()
+    await this.#format.get()
+    const { version: newest } = await this.#state.get()
     const oldestVersion = await firstHeld(newest, (version) => this.#holdsVersion(version))
-    const ends = await this.#endsOfEpochs()
+    const ends = await this.#ends.get()
     const followed = ends.filter(({ version }) => version + 1n >= oldestVersion)
     const first = await firstHeld(BigInt(followed.length), (at) => this.#holdsState(followed[Number(at)]!.version))
     return { oldestVersion, states: followed.slice(Number(first)) }
   }
 
-  /** The format of the newest version, which every node has; it may have pruned any other. */
-  async #knownFormat(): Promise<'V0' | 'V1'> {
-    this.#format ??= this.#nodeState().then(({ version }) => this.#findFormat(version))
-    return await this.#format
-  }
-
   /** Finds out whether records have auxiliary info: only the hash of the transaction shows it. */
-  async #findFormat(version: bigint): Promise<'V0' | 'V1'> {
+  async #findFormat(): Promise<'V0' | 'V1'> {
+    const { version } = await this.#state.get()
     const pieces: Buffer[] = []
     for await (const piece of this.#requests.records(`transactions/${version}/1`, 1)) pieces.push(piece)
     const record = Buffer.concat(pieces).subarray(4)

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeTemporaryFolder, removeAbandonedFolders, type TemporaryFolder } from '@ledger-state/core/files'
 import { spillFailed } from '../errors.js'
 import { LEAF_LENGTH } from './fold-leaves.js'
 
@@ -10,12 +10,8 @@ export const PARTS = 256
 /** Depth of the root of a part. */
 export const PART_DEPTH = 8
 const BUFFER_BYTES = 64 * 1_024
-const PREFIX = 'state-root-'
-
-/** Prefix of the names of folders that this process makes and removes. */
-export function temporaryFolderPrefix(): string {
-  return `${PREFIX}${process.pid}-`
-}
+/** Beginning of the names of temporary folders. */
+export const ROOT_PREFIX = 'state-root-'
 
 /** The content of a store of leaves, and the number of its parts. */
 export interface LeafShape {
@@ -37,7 +33,7 @@ export class LeafStore {
   readonly #parts: readonly Part[]
   #used = 0
   /** Folder of the files; made when leaves must be written. */
-  #folder: string | undefined
+  #folder: TemporaryFolder | undefined
 
   /** @param spillFolder an existing folder; the folder for files is made in it */
   constructor(memoryBytes: number, spillFolder: string, shape: LeafShape = LEAVES_BY_FIRST_BYTE) {
@@ -45,7 +41,7 @@ export class LeafStore {
     this.#spillFolder = spillFolder
     this.#shape = shape
     this.#parts = Array.from({ length: 2 ** shape.depth }, () => new Part())
-    removeStale(spillFolder)
+    removeLeft(spillFolder)
   }
 
   /**
@@ -72,13 +68,13 @@ export class LeafStore {
   /** Removes the files. */
   async close(): Promise<void> {
     await Promise.all(this.#parts.map((part) => part.close()))
-    if (this.#folder) rmSync(this.#folder, { recursive: true, force: true })
+    await this.#folder?.remove()
   }
 
   async #spill(): Promise<void> {
     try {
-      this.#folder ??= mkdtempSync(join(this.#spillFolder, temporaryFolderPrefix()))
-      for (const [at, part] of this.#parts.entries()) await part.spill(join(this.#folder, String(at)))
+      this.#folder ??= makeTemporaryFolder(this.#spillFolder, ROOT_PREFIX)
+      for (const [at, part] of this.#parts.entries()) await part.spill(join(this.#folder.path, String(at)))
     } catch (error) {
       throw spillFailed.cannotSpill(this.#spillFolder, error)
     }
@@ -86,39 +82,12 @@ export class LeafStore {
   }
 }
 
-/**
- * Removes the folders of killed processes.
- * @throws `spill_failed`
- */
-function removeStale(folder: string): void {
+/** Removes the folders of killed processes. @throws `spill_failed` */
+function removeLeft(folder: string): void {
   try {
-    for (const name of readdirSync(folder)) {
-      const path = join(folder, name)
-      const pid = /^state-root-(\d+)-/.exec(name)?.[1]
-      if (pid !== undefined && isStale(path, Number(pid))) rmSync(path, { recursive: true, force: true })
-    }
+    removeAbandonedFolders(folder, ROOT_PREFIX)
   } catch (error) {
     throw spillFailed.cannotSpill(folder, error)
-  }
-}
-
-/** Most by which the clock of the file system and the clock of processes may differ. */
-const CLOCK_SLACK_MS = 1_000
-
-function isStale(path: string, pid: number): boolean {
-  if (pid !== process.pid) return !isRunning(pid)
-  // In a container, a program often has the same process id as the killed one before it.
-  const started = Date.now() - process.uptime() * 1_000
-  const made = statSync(path, { throwIfNoEntry: false })
-  return made !== undefined && made.mtimeMs < started - CLOCK_SLACK_MS
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
   }
 }
 

@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { moveDurably } from '@ledger-state/core/files'
+import { makeTemporaryFolder, moveDurably, type TemporaryFolder } from '@ledger-state/core/files'
 import {
   checkCheckpoint,
   DEFAULT_HASH_SALT,
@@ -12,7 +11,7 @@ import {
 import { spillFailed } from '../errors.js'
 import { joinAll, LEAF_LENGTH, type Subtree, subtreeRoot } from './fold-leaves.js'
 import { type EntryPages, hashPages } from './hash-pages.js'
-import { LeafStore, PART_DEPTH, PARTS, temporaryFolderPrefix } from './leaf-store.js'
+import { LeafStore, PART_DEPTH, PARTS, ROOT_PREFIX } from './leaf-store.js'
 import { RootThreads } from './root-threads.js'
 import { DEFAULT_ROOT_MEMORY, type StateRootOptions } from './state-root.js'
 import { descriptionToBytes } from './tree-description.js'
@@ -52,12 +51,12 @@ export async function writeStateTree(pages: EntryPages, options: StateTreeOption
   const { stateRoot } = checkCheckpoint(hasher, checkpoint)
   const threads = new RootThreads(hashSalt, options.threads)
   const leaves = new LeafStore(memoryBytes, folder)
-  let own: string | undefined
+  let own: TemporaryFolder | undefined
   try {
     const keys = await hashPages(pages, threads, leaves, options)
     if (keys > MAX_TREE_KEYS) throw spillFailed.tooManyKeys(keys, MAX_TREE_KEYS)
     own = makeFolder(folder)
-    const draft = join(own, 'tree')
+    const draft = join(own.path, 'tree')
     const bytes = await writeDraft(draft, { ...options, hasher, pool: threads, leaves, keys }, stateRoot)
     const path = join(folder, treeFileName(checkpoint.version))
     await moveIntoPlace(folder, draft, path)
@@ -65,7 +64,7 @@ export async function writeStateTree(pages: EntryPages, options: StateTreeOption
   } finally {
     await threads.close()
     await leaves.close()
-    if (own) rmSync(own, { recursive: true, force: true })
+    await own?.remove()
   }
 }
 
@@ -208,10 +207,9 @@ async function writeAt(file: FileHandle, bytes: Uint8Array, place: number): Prom
   }
 }
 
-/** Makes a temporary folder. If this process is killed, the next one removes it: see `LeafStore`. */
-function makeFolder(folder: string): string {
+function makeFolder(folder: string): TemporaryFolder {
   try {
-    return mkdtempSync(join(folder, temporaryFolderPrefix()))
+    return makeTemporaryFolder(folder, ROOT_PREFIX)
   } catch (error) {
     throw spillFailed.cannotSpill(folder, error)
   }

@@ -1,4 +1,4 @@
-import { ByteReader } from '@ledger-state/core'
+import { ByteReader, Lazy } from '@ledger-state/core'
 import { readLedgerInfo } from '@ledger-state/proof'
 import { backupAfterTime, invalidArgument, invalidBackup } from '../errors.js'
 import { readManifest, resolveBackupFile } from '../files/backup-directory.js'
@@ -28,13 +28,14 @@ export class EpochTimes {
   readonly #storage: BackupStorage
   readonly #entries: readonly EpochEndingEntry[]
   readonly #nowUsec: bigint
-  readonly #read = new Map<EpochEndingEntry, Promise<readonly EpochEnd[]>>()
+  readonly #ends: readonly Lazy<readonly EpochEnd[]>[]
 
   /** @param nowUsec time of this machine's clock, in microseconds */
   constructor(storage: BackupStorage, entries: readonly EpochEndingEntry[], nowUsec: bigint) {
     this.#storage = storage
     this.#entries = entries
     this.#nowUsec = nowUsec
+    this.#ends = entries.map((entry) => new Lazy(() => readEnds(storage, entry)))
   }
 
   /**
@@ -91,10 +92,7 @@ export class EpochTimes {
   }
 
   async #endsOf(at: number): Promise<readonly EpochEnd[]> {
-    const entry = this.#entries[at]!
-    const read = this.#read.get(entry) ?? readEnds(this.#storage, entry)
-    this.#read.set(entry, read)
-    return await read
+    return await this.#ends[at]!.get()
   }
 }
 
