@@ -268,6 +268,23 @@ describe('auditRoots', () => {
     expect(seen[0]).toBe(half)
   })
 
+  it('begins at the oldest version if one of its files is gone, and keeps all of them again', async () => {
+    const half = good.blockAt(BigInt(ledger.length) / 2n).lastVersion
+    const place = newFolder()
+    const kept = { folder: place, proofBytes: 2 ** 16, proofKeys: 5 }
+    for (let at = 0; ; at++) {
+      const { leavesFile, proofs } = await audit(good, { ...kept, target: half, isAgain: true })
+      const name = [leavesFile, proofs!.keysFile, ...proofs!.cuts.map((cuts) => cuts.name)][at]
+      if (name === undefined) break
+      rmSync(join(place, name))
+      const seen: bigint[] = []
+      const whole = await audit(good, { ...kept, onProgress: ({ version }) => seen.push(version) })
+      expect(seen[0], name).toBe(0n)
+      expect(whole.findings).toEqual([])
+      expect(readdirSync(place)).toEqual(expect.arrayContaining(whole.proofs!.cuts.map((cuts) => cuts.name)))
+    }
+  })
+
   it('audits a pruned window from its oldest version, and keeps earlier findings', async () => {
     const { versions } = tampered(createRandom(1), ledger)
     const engine = await storeOf(versions, true)

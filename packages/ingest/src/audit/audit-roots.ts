@@ -3,7 +3,7 @@ import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { bytesToHexDigits, isLedgerStateError } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
-import { makeFolderNow, syncFolder } from '@ledger-state/core/files'
+import { isPresent, makeFolderNow, syncFolder } from '@ledger-state/core/files'
 import { branchOf, expectNotTruncated, type LedgerSummary, type StoredWrite, versionPruned } from '@ledger-state/engine'
 import {
   type Cut,
@@ -171,14 +171,15 @@ class Audit {
     leaves?.close()
     if (leaves?.version !== record.version) return undefined
     // Files for proofs are complete, beginning with the first audited version.
-    const isComplete = record.proofs ? this.#hasKeys(record.proofs, record.version) : !this.#options.proofBytes
+    const isComplete = record.proofs ? this.#hasFiles(record.proofs, record.version) : !this.#options.proofBytes
     return isComplete ? record : undefined
   }
 
-  #hasKeys({ keysFile }: AuditProofs, version: bigint): boolean {
-    const keys = openKeysFile(join(this.#options.folder, keysFile))
+  #hasFiles({ keysFile, cuts }: AuditProofs, version: bigint): boolean {
+    const { folder } = this.#options
+    const keys = openKeysFile(join(folder, keysFile))
     keys?.close()
-    return keys?.version === version
+    return keys?.version === version && cuts.every(({ name }) => isPresent(join(folder, name)))
   }
 
   /** Depth of the cuts of the next range; undefined if none are kept. */
@@ -248,7 +249,7 @@ class Audit {
     const first = record.version + 1n
     const ends = await listBlockEnds(engine, first, last, signal)
     const base = openLeavesFile(join(folder, record.leavesFile))
-    if (!base) throw new Error(`${record.leavesFile} is gone: does another audit use the folder ${folder}?`)
+    if (!base) throw auditDamaged(folder)
     const cutDepth = this.#cutDepth(record.proofs)
     const range = this.#ranges.begin(base, writes, cutDepth)
     const keys = record.proofs && openKeysFile(join(folder, record.proofs.keysFile))

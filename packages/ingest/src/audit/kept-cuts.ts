@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { type Cut, type CutFile, CutWriter, openCutFile } from '@ledger-state/feed'
+import { auditDamaged } from '../errors.js'
 import type { CutsOfVersions } from './audit-record.js'
 
 /** Least and most bytes after which a file is followed by another, which can be thinned by itself. */
@@ -153,10 +154,10 @@ function thinned(place: CutsPlace, files: readonly CutsOfVersions[], file: CutsO
   }
 }
 
-/** @throws `state_tree_damaged` */
+/** @throws `state_tree_damaged`, `audit_damaged` if the file is gone */
 function withFile<Result>(folder: string, { name, bytes }: CutsOfVersions, work: (file: CutFile) => Result): Result {
   const file = openCutFile(join(folder, name), bytes)
-  if (!file) throw new Error(`${name} is gone: does another audit use the folder ${folder}?`)
+  if (!file) throw auditDamaged(folder)
   try {
     return work(file)
   } finally {
