@@ -35,7 +35,7 @@ async function serve(limits: { maxHoldMs?: number; maxHeld?: number; spreadMs?: 
   }
   const get = (minimum: string, init: RequestInit = {}, path = '/v1') =>
     fetch(`${url}${path}`, { ...init, headers: { 'x-svc-min-ledger-version': minimum, ...init.headers } })
-  return { answered, get, hasReceived, reach, port: running.port }
+  return { answered, engine, get, hasReceived, reach, port: running.port }
 }
 
 const versionOf = async (response: Promise<Response>): Promise<string | null> =>
@@ -176,6 +176,22 @@ describe('a request for a version just above the latest', () => {
     await reach(4n)
     expect(await item).toMatchObject({ error_code: 'table_item_not_found' })
     expect(await block).toMatchObject({ block_height: '4' })
+  })
+
+  it('waits for a version or a branch that another process has shown in a cursor', async () => {
+    const { engine, port, hasReceived, reach } = await serve({ spreadMs: PATIENCE_MS })
+    await reach(3n)
+    const pageOf = (cursor: string) =>
+      jsonOf(
+        fetch(`http://127.0.0.1:${port}/v1/accounts/0x1/balance/0x1::aptos_coin::AptosCoin/history?start=${cursor}`),
+      )
+    const pages = ['4.0.4', '2.1.2'].map(pageOf)
+    await hasReceived(2)
+    await reach(4n)
+    expect(await pages[0]).toEqual([])
+    await engine.truncateTo(2n)
+    expect(await pages[1]).toEqual([])
+    expect(await pageOf('4.0.4')).toMatchObject({ error_code: 'version_not_found' })
   })
 
   it('is answered without it if it does not come, is far above, or too many wait', async () => {

@@ -91,14 +91,20 @@ export class HeldRequests {
   }
 
   /**
-   * Holds a request for a version a little above the latest, for at most some milliseconds. Returns undefined if the
-   * version is too far above, or too many requests are held.
+   * Holds a request until the ledger has a version a little above the latest, and more that the client has seen, for at
+   * most some milliseconds. Returns undefined if there is nothing to wait for, the version is too far above, or too many
+   * requests are held.
    * @throws `client_left`
    */
-  untilNear(response: ServerResponse, version: bigint, mostMs: number): Promise<void> | undefined {
+  untilNear(
+    response: ServerResponse,
+    version: bigint,
+    mostMs: number,
+    isIn: LedgerTest = servesVersion(version),
+  ): Promise<void> | undefined {
+    if (this.isReached(isIn) || this.#isFull) return undefined
     const isNear = this.isReached((ledger) => ledger !== undefined && version <= ledger.latestVersion + NEAR_VERSIONS)
-    if (!isNear || this.#isFull) return undefined
-    return this.#hold(response, servesVersion(version), mostMs).then(() => {})
+    return isNear ? this.#hold(response, isIn, mostMs).then(() => {}) : undefined
   }
 
   get #isFull(): boolean {

@@ -7,8 +7,10 @@ import { clientLeft } from '../errors.js'
 import { createForwardRoutes, routeWithForwarding } from '../forward/forward-routes.js'
 import type { Forwarder } from '../forward/forwarder.js'
 import { expectKnownParameters } from '../operations/parts/known-parameters.js'
-import type { Route, SeenPlace } from '../operations/parts/operation.js'
+import type { Route } from '../operations/parts/operation.js'
+import { placeOfCursor } from '../operations/parts/page-start.js'
 import { parsePart } from '../operations/parts/request-parts.js'
+import type { SeenPlace } from '../operations/parts/seen-place.js'
 import { UNSERVED_ROUTES } from '../operations/parts/unserved.js'
 import { sendAnswer, sendError, sendHeaders, settle } from './answer-writer.js'
 import { routeOverAsync } from './async-routes.js'
@@ -141,8 +143,12 @@ export class RequestService {
     const place = seenPlace && exchange.lastEventId !== undefined ? seenPlace(exchange.lastEventId) : undefined
     if (place && !held.isReached(place.isIn)) return untilReached(exchange, place)
     const forwarder = this.#forwarder
+    const { query } = exchange
     if (!forwarder && this.#spreadMs === 0) return undefined
-    const named = newestNamedBy(found, exchange.query)
+    const shown = this.#spreadMs > 0 ? placeOfCursor(query) : undefined
+    const late = shown && held.untilNear(exchange.response, shown.version, this.#spreadMs, shown.isIn)
+    if (late) return late
+    const named = newestNamedBy(found, query)
     if (named === undefined || held.isServed(named)) return undefined
     return forwarder
       ? untilAnnounced(exchange, named, forwarder)

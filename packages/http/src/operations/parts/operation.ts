@@ -8,16 +8,10 @@ import type { SharedChanges } from '../../changes/shared-changes.js'
 import type { JsonSchema } from '../../formats/json-schema.js'
 import type { ChunkedBytes } from '../../protocol/chunked-bytes.js'
 import type { AnswerFormat, OutputFormat } from '../../protocol/media-types.js'
+import type { SeenPlace } from './seen-place.js'
 import type { StateProofs } from './state-proofs.js'
 import type { ViewPlaces } from './view-places.js'
 import type { ViewAllowance, ViewRules, ViewServiceOptions } from './view-rules.js'
-
-/** A place in the ledger that a client has seen. */
-export interface SeenPlace {
-  readonly version: bigint
-  /** Whether a ledger has the place, or has moved on from its branch; true without a ledger, as nothing is to come. */
-  readonly isIn: (ledger: LedgerSummary | undefined) => boolean
-}
 
 export interface Parameter {
   readonly name: string

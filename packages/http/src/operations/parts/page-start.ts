@@ -2,8 +2,10 @@ import { bytesToHexDigits, parseU64 } from '@ledger-state/core'
 import { branchOf, versionNotFound, versionTruncated } from '@ledger-state/engine'
 import type { LedgerState, Moment } from '@ledger-state/ledger'
 import { invalidRequest } from '../../errors.js'
+import { queryParameter } from '../../protocol/query.js'
 import type { OperationRequest } from './operation.js'
 import { parameterOf } from './request-parts.js'
+import { type SeenPlace, seenPlace } from './seen-place.js'
 
 // A cursor is a place in a list, the number of the newest truncation, and the newest version on which the pages so far
 // depend: `101.0.100`. Once that version is cut off, these pages and the next ones do not belong together.
@@ -35,6 +37,14 @@ export function parsePageStart<T>(query: string, parsePlace: (text: string) => T
       seen: branch === undefined ? undefined : { branch: Number(branch), version: newest },
     }
   })
+}
+
+/** The place in the ledger that the pages before have shown; undefined if the query has no cursor, or not a correct one. */
+export function placeOfCursor(query: string): SeenPlace | undefined {
+  const text = queryParameter(query, 'start')
+  const [, , branch, version] = (text !== undefined && CURSOR.exec(text)) || []
+  if (branch === undefined || version === undefined) return undefined
+  return seenPlace(BigInt(version), Number(branch))
 }
 
 /**

@@ -1,7 +1,7 @@
 import { parseU64 } from '@ledger-state/core'
 import { branchOf, type LedgerSummary, versionNotFound, versionPruned } from '@ledger-state/engine'
 import { invalidRequest } from '../../errors.js'
-import type { SeenPlace } from '../parts/operation.js'
+import { type SeenPlace, seenPlace } from '../parts/seen-place.js'
 
 /** Place in a stream: everything up to a version was sent, on a branch of the ledger. */
 export interface StreamPosition {
@@ -32,15 +32,7 @@ export function parsePosition(text: string): StreamPosition {
 export function idToPlace(text: string): SeenPlace | undefined {
   const [, version, branch] = ID.exec(text) ?? []
   if (version === undefined || branch === undefined) return undefined
-  const seen = { version: BigInt(version), branch: Number(branch) }
-  return {
-    version: seen.version,
-    isIn(ledger) {
-      if (!ledger) return true
-      const newest = branchOf(ledger)
-      return newest === seen.branch ? seen.version <= ledger.latestVersion : newest > seen.branch
-    },
-  }
+  return seenPlace(BigInt(version), Number(branch))
 }
 
 /** A position on the newest branch, and the truncation that moved it back, if one did. */
