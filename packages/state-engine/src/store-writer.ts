@@ -89,13 +89,13 @@ export class StoreWriter {
     const letNoneJoin = () => {
       if (this.#waiting === waiting) this.#waiting = undefined
     }
-    let isBegun = false
     const made = this.#inTurn(async () => {
-      isBegun = true
+      // Those that are called without waiting for each other join the first, which would otherwise go alone.
+      await undefined
       letNoneJoin()
       await this.#commits.commit(waiting)
     })
-    if (!isBegun) this.#waiting = waiting
+    this.#waiting = waiting
     made.catch((error: unknown) => {
       letNoneJoin()
       for (const { reject } of waiting) reject(error)

@@ -197,7 +197,7 @@ export class WalAppender {
   #beginRecord(length: number): { readonly segment: Segment; readonly before: Checkpoint } {
     this.#expectWhole()
     const { file, segment } = this.#active!
-    file.expectInPlace()
+    if (this.#placed.length === 0) file.expectInPlace()
     const before = segment.checkpoint()
     segment.reserve(RECORD_HEADER_LENGTH + length)
     segment.length += RECORD_HEADER_LENGTH

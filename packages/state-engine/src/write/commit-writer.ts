@@ -120,7 +120,7 @@ export class CommitWriter {
     const ledger = this.#placedLedger()
     const chainId = validateBatch(versions, options, ledger)
     if (versions.length > 0) {
-      store.expectInPlace()
+      if (this.#placed.length === 0) store.expectInPlace()
       atFailpoint('commit: began')
       const content = { chainId, versions, mark: options.mark, blockBefore: ledger?.latestBlock }
       const size = commitSize(content)
