@@ -62,12 +62,14 @@ export function layoutOf(tag: TypeTag, getModule: GetModule, options: LayoutOpti
 /** A layout with its traits, which `codecOf` then need not measure. */
 export interface ResolvedLayout extends LayoutTraits {
   readonly layout: Layout
+  /** Number of nodes of the layout as a tree, in which a shared part is written out in each of its places. */
+  readonly treeSize: number
   readonly unwritable: 'function' | undefined
 }
 
 /** Same as `layoutOf`, with the traits of the layout, which `codecOf` then need not measure. */
 export function resolveLayout(tag: TypeTag, getModule: GetModule, options: LayoutOptions = {}): ResolvedLayout {
-  if (isWholeObject(tag)) return { layout: { kind: 'object' }, depth: 0, unwritable: undefined }
+  if (isWholeObject(tag)) return { layout: { kind: 'object' }, depth: 0, treeSize: 1, unwritable: undefined }
   if (typeTagSize(tag) > MAX_TYPE_SIZE) throw typeTooLarge.tooManyParts(MAX_TYPE_SIZE, 'types in it')
   return new LayoutResolver(getModule, options.maxNodes ?? MAX_LAYOUT_NODES).resolveTag(tag, 0)
 }
@@ -87,8 +89,6 @@ interface ResolvedType extends ResolvedLayout {
   readonly id: number
   /** Number of types in the text of the type. */
   readonly typeSize: number
-  /** Number of nodes of the layout as a tree. */
-  readonly treeSize: number
 }
 
 /** Definition of a struct that was looked up. */

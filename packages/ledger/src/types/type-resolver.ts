@@ -1,20 +1,25 @@
 import { type Codec, codecOf } from '@ledger-state/bcs'
 import { SizedCache } from '@ledger-state/core'
 import { branchOf, type StateView } from '@ledger-state/engine'
-import { type ModuleId, type MoveModule, resolveLayout } from '@ledger-state/move-module'
+import { type ModuleId, type MoveModule, type ResolvedLayout, resolveLayout } from '@ledger-state/move-module'
 import { type TypeTag, typeTagSize, typeTagToText } from '@ledger-state/type-tag'
 import { type CacheUse, cacheUse } from '../caches/cache-use.js'
 import { codecHeapSize } from '../caches/codec-heap-size.js'
 import type { FoundModule, ModuleCache } from '../caches/module-cache.js'
 
-/** Capacity in bytes of heap. */
-const CAPACITY = 16 << 20
+/** Capacity in bytes of heap of the types, and of the codecs that they share. */
+const TYPES_CAPACITY = 8 << 20
+const CODECS_CAPACITY = 8 << 20
 /** Most types that a kept type may name; types in use name ten at most. Resolving one that names 255 takes 0.2 ms. */
 const MOST_KEPT_TYPES = 64
 /** Most states of a type that are kept. Each upgrade of a module between versions that are asked for makes another. */
 const MOST_STATES_OF_TYPE = 8
 /** Heap of a dependency in addition to its key. */
 const DEPENDENCY_SIZE = 256
+/** Heap of a weak reference and the rest of a state of a type. */
+const WEAK_SIZE = 128
+/** Most nodes of a layout whose codec is shared; its text has about 60 characters for each. */
+const MOST_SHARED_NODES = 256
 
 const NO_STATES: readonly ResolvedType[] = []
 
@@ -22,7 +27,8 @@ const NO_STATES: readonly ResolvedType[] = []
 type Dependency = Pick<FoundModule, 'key' | 'version'>
 
 interface ResolvedType {
-  readonly codec: Codec
+  /** The cache of codecs keeps it. A type would keep a codec that the cache has dropped and no longer counts. */
+  readonly codec: WeakRef<Codec>
   /** Branch of the ledger (see `branchOf`): on another branch, the same versions may have other modules. */
   readonly branch: number
   readonly dependencies: readonly Dependency[]
@@ -47,14 +53,16 @@ export interface TypeResolver {
 /**
  * Resolves types to their codecs with the modules of the ledger as of the version that is read. A resolved type is kept
  * together with the versions that wrote its modules, and is valid at every version at which these are the newest.
- * Using it takes no look-up within the span of versions that was seen, and one for each module outside.
+ * Using it takes no look-up within the span of versions that was seen, and one for each module outside. Types of one
+ * layout share a codec, which takes most of the memory and most of the time: a network has tens of thousands of coins.
  */
 export class CachedTypeResolver implements TypeResolver {
   /** Texts of tags. They are weak, because a tag may outlive its entry in the cache. */
   readonly #texts = new WeakMap<TypeTag, string>()
-  readonly #types = new SizedCache<readonly ResolvedType[]>(CAPACITY)
+  readonly #types = new SizedCache<readonly ResolvedType[]>(TYPES_CAPACITY)
+  readonly #codecs = new SizedCache<Codec>(CODECS_CAPACITY)
   /** The last large type, because a reader of many values of one type resolves it for each. */
-  #large: { readonly tag: TypeTag; readonly states: readonly ResolvedType[] } | undefined
+  #large: { readonly tag: TypeTag; readonly resolved: ResolvedType; readonly codec: Codec } | undefined
   readonly #modules: ModuleCache
 
   constructor(modules: ModuleCache) {
@@ -63,34 +71,35 @@ export class CachedTypeResolver implements TypeResolver {
 
   /** Estimated bytes of heap. */
   get size(): number {
-    return this.#types.size
+    return this.#types.size + this.#codecs.size
   }
 
   get use(): CacheUse {
-    return cacheUse(this.#types)
+    const { misses } = this.#types
+    return cacheUse({ size: this.size, capacity: TYPES_CAPACITY + CODECS_CAPACITY, misses })
   }
 
   resolve(tag: TypeTag, view: StateView, noteDependency?: (key: Uint8Array) => void): Codec {
-    const { version } = view
     const text = this.#texts.get(tag) ?? this.#textToKeep(tag)
-    const states = text === undefined ? this.#statesOfLarge(tag) : (this.#types.get(text) ?? NO_STATES)
-    const branch = branchOf(view.ledger)
-    for (const state of states) {
-      if (state.branch !== branch) continue
-      if (state.from <= version && (version <= state.seenUntil || standsAt(state, view))) {
-        if (noteDependency) for (const { key } of state.dependencies) noteDependency(key)
-        return state.codec
-      }
+    if (text === undefined) return this.#resolveLarge(tag, view, noteDependency)
+    const states = this.#types.get(text) ?? NO_STATES
+    const found = stateValidAt(states, view)
+    const codec = found?.codec.deref()
+    if (found && codec) {
+      note(found, noteDependency)
+      return codec
     }
-    const resolved = this.#resolveAnew(tag, view)
-    const kept = [resolved, ...states].slice(0, MOST_STATES_OF_TYPE)
-    if (text === undefined) this.#large = { tag, states: kept }
-    else this.#types.set(text, kept, heapSize(text, kept))
-    return resolved.codec
+    const { resolved, codec: made } = this.#resolveAnew(tag, text, view)
+    const kept = [resolved, ...states.filter((state) => state !== found)].slice(0, MOST_STATES_OF_TYPE)
+    this.#types.set(text, kept, heapSize(text, kept))
+    return made
   }
 
-  #statesOfLarge(tag: TypeTag): readonly ResolvedType[] {
-    return this.#large?.tag === tag ? this.#large.states : NO_STATES
+  #resolveLarge(tag: TypeTag, view: StateView, noteDependency?: (key: Uint8Array) => void): Codec {
+    const known = this.#large?.tag === tag && isValidAt(this.#large.resolved, view) ? this.#large : undefined
+    if (known) note(known.resolved, noteDependency)
+    this.#large = known ?? { tag, ...this.#resolveAnew(tag, undefined, view) }
+    return this.#large.codec
   }
 
   /** Text of a tag under which its codec is kept. Undefined for a large type, which is not kept by text. */
@@ -101,7 +110,8 @@ export class CachedTypeResolver implements TypeResolver {
     return text
   }
 
-  #resolveAnew(tag: TypeTag, view: StateView): ResolvedType {
+  /** @param text of the tag, under which the codec is kept; undefined if it is not kept */
+  #resolveAnew(tag: TypeTag, text: string | undefined, view: StateView) {
     const dependencies: Dependency[] = []
     const getModule = (id: ModuleId): MoveModule | undefined => {
       const found = this.#modules.find(view, id)
@@ -109,20 +119,49 @@ export class CachedTypeResolver implements TypeResolver {
       dependencies.push({ key: found.key, version: found.version })
       return found.read()
     }
-    const resolved = resolveLayout(tag, getModule)
-    const codec = codecOf(resolved.layout, resolved)
+    const layout = resolveLayout(tag, getModule)
+    const branch = branchOf(view.ledger)
     const from = dependencies.reduce((newest, { version }) => (version > newest ? version : newest), 0n)
-    return { codec, branch: branchOf(view.ledger), dependencies, from, seenUntil: view.version }
+    const codec =
+      text === undefined ? codecOf(layout.layout, layout) : this.#codecOf(layout, `${text}@${from}/${branch}`)
+    const resolved = { codec: new WeakRef(codec), branch, dependencies, from, seenUntil: view.version }
+    return { resolved, codec }
+  }
+
+  /** The codec of a layout. If the layout is long, only the type in one form has it. */
+  #codecOf(resolved: ResolvedLayout, typeInOneForm: string): Codec {
+    const { layout, treeSize } = resolved
+    const key = treeSize <= MOST_SHARED_NODES ? JSON.stringify(layout) : typeInOneForm
+    const known = this.#codecs.get(key)
+    if (known) return known
+    const codec = codecOf(layout, resolved)
+    this.#codecs.set(key, codec, key.length + codecHeapSize(layout))
+    return codec
   }
 }
 
 function heapSize(text: string, states: readonly ResolvedType[]): number {
   let size = 2 * text.length
-  for (const { codec, dependencies } of states) {
-    size += codecHeapSize(codec.layout)
+  for (const { dependencies } of states) {
+    size += WEAK_SIZE
     for (const { key } of dependencies) size += DEPENDENCY_SIZE + key.length
   }
   return size
+}
+
+function stateValidAt(states: readonly ResolvedType[], view: StateView): ResolvedType | undefined {
+  for (const state of states) if (isValidAt(state, view)) return state
+  return undefined
+}
+
+function isValidAt(state: ResolvedType, view: StateView): boolean {
+  const { version } = view
+  if (state.branch !== branchOf(view.ledger) || state.from > version) return false
+  return version <= state.seenUntil || standsAt(state, view)
+}
+
+function note({ dependencies }: ResolvedType, noteDependency: ((key: Uint8Array) => void) | undefined): void {
+  if (noteDependency) for (const { key } of dependencies) noteDependency(key)
 }
 
 function standsAt(state: ResolvedType, view: StateView): boolean {
