@@ -54,6 +54,10 @@ it.each([
       expect(list.at(list.countAtMost(firstVersion) - 1)).toEqual(blockAt(place))
     })
     expect(read).toBeLessThanOrEqual(isMapped ? 0 : 8_192)
+    const near = Math.min(BLOCKS - 1, Math.max(0, place + random.below(300) - 150))
+    const listed = lists.at(lists.countAtMost(blockAt(near).firstVersion) - 1)
+    expect(listed.at(listed.countAtMost(blockAt(near).firstVersion) - 1)).toEqual(blockAt(near))
+    expect(lists.countAtMost(FIRST - 1n)).toBe(0)
   }
   // Read again and again: nothing of them was kept.
   for (let turn = 0; turn < 2; turn++) {

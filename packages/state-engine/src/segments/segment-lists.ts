@@ -20,6 +20,8 @@ export class SegmentLists {
   /** Bytes that were read last, and their place. Nobody changes them: lists lie in them. */
   #bytes = NO_BYTES
   #bytesAt = 0
+  /** The list that was read last. Its neighbor blocks are asked for next: of a version, of the next one, of a history. */
+  #last: { readonly list: number; readonly blocks: ListedBlocks } | undefined
 
   /** `map` has the whole segment, if the file is mapped. */
   constructor(file: SegmentFile, map?: Uint8Array) {
@@ -35,6 +37,27 @@ export class SegmentLists {
 
   /** Reads a list. @throws `store_corrupt` */
   at(list: number): ListedBlocks {
+    if (this.#last?.list !== list) this.#last = { list, blocks: this.#read(list) }
+    return this.#last.blocks
+  }
+
+  /** Number of lists that begin at or below a version. @throws `store_corrupt` */
+  countAtMost(version: bigint): number {
+    const last = this.#last?.list
+    if (last !== undefined && this.firstOf(last) <= version) {
+      if (last + 1 === this.count || this.firstOf(last + 1) > version) return last + 1
+    }
+    let least = 0
+    let most = this.count
+    while (least < most) {
+      const middle = (least + most) >>> 1
+      if (this.firstOf(middle) <= version) least = middle + 1
+      else most = middle
+    }
+    return least
+  }
+
+  #read(list: number): ListedBlocks {
     const { start, end } = this.#file.summary.parts.lists
     const lists = start + HEAD_LENGTH * this.count
     const from = list === 0 ? lists : lists + this.#endOf(list - 1)
@@ -46,18 +69,6 @@ export class SegmentLists {
     } catch {
       throw this.#file.damaged(from, 'a list of blocks is damaged')
     }
-  }
-
-  /** Number of lists that begin at or below a version. @throws `store_corrupt` */
-  countAtMost(version: bigint): number {
-    let least = 0
-    let most = this.count
-    while (least < most) {
-      const middle = (least + most) >>> 1
-      if (this.firstOf(middle) <= version) least = middle + 1
-      else most = middle
-    }
-    return least
   }
 
   #endOf(list: number): number {
