@@ -30,7 +30,8 @@ export function countSegmentBlocks(slices: readonly SegmentSlice[], first: bigin
 
 /** First version of the oldest block in segment files that begins above a version. @throws `store_corrupt` */
 export function nextSegmentBlock(slices: readonly SegmentSlice[], version: bigint): bigint | undefined {
-  for (const { row, lists } of slices.toReversed()) {
+  for (let at = slices.length - 1; at >= 0; at--) {
+    const { row, lists } = slices[at]!
     if (row.until <= version) continue
     const count = lists.countAtMost(version)
     let next: bigint | undefined

@@ -1,4 +1,5 @@
 import type { Buffer } from 'node:buffer'
+import type { BlockInfo } from '@ledger-state/core'
 import { type BlockEntry, storeCorrupt } from '@ledger-state/engine/authoring'
 import { type NumberedKey, numberedKeySeed, numberedKeyVersion, versionKey } from '../bytes/numbered-key.js'
 import { openRecord, type RecordBuilder } from '../bytes/record.js'
@@ -30,6 +31,7 @@ export class ListedBlocks {
   readonly count: number
   /** First version of the first block. */
   readonly firstVersion: bigint
+  readonly #firstBlock: BlockInfo
   readonly #content: Buffer
   /** Number of bytes of each block but the first. */
   readonly #stride: number
@@ -52,16 +54,19 @@ export class ListedBlocks {
     this.key = key
     this.count = count
     this.firstVersion = numberedKeyVersion(key)
+    this.#firstBlock = {
+      height: content.readBigUInt64BE(FIRST_AT),
+      epoch: content.readBigUInt64BE(FIRST_AT + 8),
+      timestampUsec: content.readBigUInt64BE(FIRST_AT + 16),
+    }
     this.#content = content
     this.#stride = stride
   }
 
   at(place: number): BlockEntry {
+    if (place === 0) return { firstVersion: this.firstVersion, block: this.#firstBlock }
     const content = this.#content
-    const height = content.readBigUInt64BE(FIRST_AT)
-    const epoch = content.readBigUInt64BE(FIRST_AT + 8)
-    const timestampUsec = content.readBigUInt64BE(FIRST_AT + 16)
-    if (place === 0) return { firstVersion: this.firstVersion, block: { height, epoch, timestampUsec } }
+    const { height, epoch, timestampUsec } = this.#firstBlock
     const heightAt = OTHERS_AT + (place - 1) * this.#stride + content[1]!
     const epochAt = heightAt + content[2]!
     const timeAt = epochAt + content[3]!
