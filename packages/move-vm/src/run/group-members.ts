@@ -61,7 +61,7 @@ function* readGroup(bytes: Uint8Array, meter: Meter): Generator<void, GroupMembe
     let left = BYTES_AT_ONCE
     for (let count = reader.readLength(); count > 0; count--) {
       const start = reader.offset
-      const tag = new ByteReader(bytes, start, Math.min(start + LONGEST_TAG, bytes.length))
+      const tag = new ByteReader(reader.bytes, start, Math.min(start + LONGEST_TAG, bytes.length))
       skipStructTag(tag)
       reader.offset = tag.offset
       const length = tag.offset - start
