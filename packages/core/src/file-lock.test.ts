@@ -25,6 +25,29 @@ it('is held once until it is released, and writes nothing', () => {
   expect(statSync(path).size).toBe(0)
 })
 
+it('is held even if nobody keeps the function that releases it', async () => {
+  const take = `
+    import { lockFile } from ${JSON.stringify(new URL('file-lock.ts', import.meta.url).href)}
+    lockFile(${JSON.stringify(path)}, () => new Error('held'))
+    // Finalizers run in turns of their own.
+    for (let turn = 0; turn < 10; turn++) {
+      gc()
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    try {
+      lockFile(${JSON.stringify(path)}, () => new Error('held'))
+      console.log('taken')
+    } catch (error) {
+      console.log(error.message)
+    }`
+  const { stdout } = spawnSync(
+    process.execPath,
+    ['--expose-gc', ...SOURCE_OPTIONS, '--input-type=module', '-e', take],
+    { encoding: 'utf8' },
+  )
+  expect(stdout).toBe('held\n')
+})
+
 it.runIf(process.platform === 'linux' && process.getuid?.() === 0)(
   'is not given for a file that may only be read, because others that read it would get it, too',
   () => {

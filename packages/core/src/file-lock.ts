@@ -7,9 +7,12 @@ import type { DatabaseSync } from 'node:sqlite'
 /** First Node.js whose `node:sqlite` needs no flag. */
 export const FIRST_NODE_WITH_LOCKS = '22.13'
 
+/** Locks that are held: the garbage collection would close one that nobody refers to. */
+const held = new Set<DatabaseSync>()
+
 /**
- * Takes the lock that a file is, in a folder that exists. Returns a function that releases it; the file stays. Returns
- * undefined if this Node.js is older than `FIRST_NODE_WITH_LOCKS`.
+ * Takes the lock that a file is, in a folder that exists. Returns a function that releases it; the file stays. The lock
+ * is held until then, or until the process ends. Returns undefined if this Node.js is older than `FIRST_NODE_WITH_LOCKS`.
  * @param toError error for a lock that is held, by another process or by this one
  * @throws the error; errors of the system
  */
@@ -26,7 +29,11 @@ export function lockFile(path: string, toError: (cause: unknown) => Error): (() 
     lock.close()
     throw /locked/.test(String(cause)) ? toError(cause) : cause
   }
-  return () => lock.close()
+  held.add(lock)
+  return () => {
+    held.delete(lock)
+    lock.close()
+  }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,10 +8,14 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { makeTemporaryFolder, removeAbandonedFolders } from './temporary-folder.js'
 
 let parent: string
+let holder: ChildProcess | undefined
 beforeEach(() => {
   parent = mkdtempSync(join(tmpdir(), 'temporary-folders-'))
 })
-afterEach(() => rmSync(parent, { recursive: true }))
+afterEach(() => {
+  holder?.kill('SIGKILL')
+  rmSync(parent, { recursive: true })
+})
 
 /** Starts a process that makes a folder, and holds it until it is killed. */
 async function startHolder() {
@@ -22,6 +26,7 @@ async function startHolder() {
   const child = spawn(process.execPath, [...SOURCE_OPTIONS, '--input-type=module', '-e', make], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
+  holder = child
   const [path] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string]
   return {
     path,
@@ -40,14 +45,14 @@ it('is removed with its files', async () => {
 })
 
 it('is left alone while its process runs, however old it seems, and removed once that was killed', async () => {
-  const holder = await startHolder()
+  const killed = await startHolder()
   const own = makeTemporaryFolder(parent, 'made-')
   for (const name of readdirSync(parent)) utimesSync(join(parent, name), 0, 0)
   const other = makeTemporaryFolder(parent, 'made-')
-  expect([holder.path, own.path, other.path].map((path) => existsSync(path))).toEqual([true, true, true])
-  await holder.kill()
+  expect([killed.path, own.path, other.path].map((path) => existsSync(path))).toEqual([true, true, true])
+  await killed.kill()
   removeAbandonedFolders(parent, 'made-')
-  expect([holder.path, own.path, other.path].map((path) => existsSync(path))).toEqual([false, true, true])
+  expect([killed.path, own.path, other.path].map((path) => existsSync(path))).toEqual([false, true, true])
   await own.remove()
   await other.remove()
   expect(readdirSync(parent)).toEqual([])
