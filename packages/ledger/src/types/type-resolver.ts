@@ -7,17 +7,19 @@ import { type CacheUse, cacheUse } from '../caches/cache-use.js'
 import { codecHeapSize } from '../caches/codec-heap-size.js'
 import type { FoundModule, ModuleCache } from '../caches/module-cache.js'
 
-/** Capacity in bytes of heap of the types, and of the codecs that they share. */
-const TYPES_CAPACITY = 8 << 20
+/** Capacity in bytes of heap of the types, of the codecs that they share, and of the texts of their layouts. */
+const TYPES_CAPACITY = 7 << 20
 const CODECS_CAPACITY = 8 << 20
+const LAYOUTS_CAPACITY = 1 << 20
+const CAPACITY = TYPES_CAPACITY + CODECS_CAPACITY + LAYOUTS_CAPACITY
 /** Most types that a kept type may name; types in use name ten at most. Resolving one that names 255 takes 0.2 ms. */
 const MOST_KEPT_TYPES = 64
 /** Most states of a type that are kept. Each upgrade of a module between versions that are asked for makes another. */
 const MOST_STATES_OF_TYPE = 8
+/** Heap of a state of a type in addition to its dependencies. */
+const STATE_SIZE = 128
 /** Heap of a dependency in addition to its key. */
 const DEPENDENCY_SIZE = 256
-/** Heap of a weak reference and the rest of a state of a type. */
-const WEAK_SIZE = 128
 /** Most nodes of a layout whose codec is shared; its text has about 60 characters for each. */
 const MOST_SHARED_NODES = 256
 
@@ -26,9 +28,8 @@ const NO_STATES: readonly ResolvedType[] = []
 /** A module that a type depends on, by its state key and the version that wrote it. */
 type Dependency = Pick<FoundModule, 'key' | 'version'>
 
-interface ResolvedType {
-  /** The cache of codecs keeps it. A type would keep a codec that the cache has dropped and no longer counts. */
-  readonly codec: WeakRef<Codec>
+/** The versions at which a type has the same layout. */
+interface Lifetime {
   /** Branch of the ledger (see `branchOf`): on another branch, the same versions may have other modules. */
   readonly branch: number
   readonly dependencies: readonly Dependency[]
@@ -36,6 +37,11 @@ interface ResolvedType {
   readonly from: bigint
   /** Newest version at which all modules were seen unchanged. */
   seenUntil: bigint
+}
+
+interface ResolvedType extends Lifetime {
+  /** Key of the codec. A type that held the codec itself would keep one that its cache has dropped and no longer counts. */
+  readonly codecKey: string
 }
 
 /** Resolves types to their codecs with the modules of the ledger as of the version that is read. */
@@ -61,8 +67,11 @@ export class CachedTypeResolver implements TypeResolver {
   readonly #texts = new WeakMap<TypeTag, string>()
   readonly #types = new SizedCache<readonly ResolvedType[]>(TYPES_CAPACITY)
   readonly #codecs = new SizedCache<Codec>(CODECS_CAPACITY)
+  /** Keys of codecs by the texts of their layouts. */
+  readonly #codecKeys = new SizedCache<string>(LAYOUTS_CAPACITY)
+  #keyCount = 0
   /** The last large type, because a reader of many values of one type resolves it for each. */
-  #large: { readonly tag: TypeTag; readonly resolved: ResolvedType; readonly codec: Codec } | undefined
+  #large: { readonly tag: TypeTag; readonly lifetime: Lifetime; readonly codec: Codec } | undefined
   readonly #modules: ModuleCache
 
   constructor(modules: ModuleCache) {
@@ -71,12 +80,12 @@ export class CachedTypeResolver implements TypeResolver {
 
   /** Estimated bytes of heap. */
   get size(): number {
-    return this.#types.size + this.#codecs.size
+    return this.#types.size + this.#codecs.size + this.#codecKeys.size
   }
 
   get use(): CacheUse {
     const { misses } = this.#types
-    return cacheUse({ size: this.size, capacity: TYPES_CAPACITY + CODECS_CAPACITY, misses })
+    return cacheUse({ size: this.size, capacity: CAPACITY, misses })
   }
 
   resolve(tag: TypeTag, view: StateView, noteDependency?: (key: Uint8Array) => void): Codec {
@@ -84,21 +93,27 @@ export class CachedTypeResolver implements TypeResolver {
     if (text === undefined) return this.#resolveLarge(tag, view, noteDependency)
     const states = this.#types.get(text) ?? NO_STATES
     const found = stateValidAt(states, view)
-    const codec = found?.codec.deref()
-    if (found && codec) {
+    const known = found && this.#codecs.get(found.codecKey)
+    if (known) {
       note(found, noteDependency)
-      return codec
+      return known
     }
-    const { resolved, codec: made } = this.#resolveAnew(tag, text, view)
-    const kept = [resolved, ...states.filter((state) => state !== found)].slice(0, MOST_STATES_OF_TYPE)
+    const { layout, ...lifetime } = this.#resolveAnew(tag, view)
+    const { key, codec } = this.#sharedCodecOf(layout, found?.codecKey)
+    const others = states.filter((state) => state !== found)
+    const kept = [{ codecKey: key, ...lifetime }, ...others].slice(0, MOST_STATES_OF_TYPE)
     this.#types.set(text, kept, heapSize(text, kept))
-    return made
+    return codec
   }
 
   #resolveLarge(tag: TypeTag, view: StateView, noteDependency?: (key: Uint8Array) => void): Codec {
-    const known = this.#large?.tag === tag && isValidAt(this.#large.resolved, view) ? this.#large : undefined
-    if (known) note(known.resolved, noteDependency)
-    this.#large = known ?? { tag, ...this.#resolveAnew(tag, undefined, view) }
+    const known = this.#large
+    if (known?.tag === tag && isValidAt(known.lifetime, view)) {
+      note(known.lifetime, noteDependency)
+      return known.codec
+    }
+    const { layout, ...lifetime } = this.#resolveAnew(tag, view)
+    this.#large = { tag, lifetime, codec: codecOf(layout.layout, layout) }
     return this.#large.codec
   }
 
@@ -110,8 +125,7 @@ export class CachedTypeResolver implements TypeResolver {
     return text
   }
 
-  /** @param text of the tag, under which the codec is kept; undefined if it is not kept */
-  #resolveAnew(tag: TypeTag, text: string | undefined, view: StateView) {
+  #resolveAnew(tag: TypeTag, view: StateView): Lifetime & { readonly layout: ResolvedLayout } {
     const dependencies: Dependency[] = []
     const getModule = (id: ModuleId): MoveModule | undefined => {
       const found = this.#modules.find(view, id)
@@ -120,30 +134,35 @@ export class CachedTypeResolver implements TypeResolver {
       return found.read()
     }
     const layout = resolveLayout(tag, getModule)
-    const branch = branchOf(view.ledger)
     const from = dependencies.reduce((newest, { version }) => (version > newest ? version : newest), 0n)
-    const codec =
-      text === undefined ? codecOf(layout.layout, layout) : this.#codecOf(layout, `${text}@${from}/${branch}`)
-    const resolved = { codec: new WeakRef(codec), branch, dependencies, from, seenUntil: view.version }
-    return { resolved, codec }
+    return { layout, branch: branchOf(view.ledger), dependencies, from, seenUntil: view.version }
   }
 
-  /** The codec of a layout. If the layout is long, only the type in one form has it. */
-  #codecOf(resolved: ResolvedLayout, typeInOneForm: string): Codec {
+  /**
+   * The codec of a layout. A long layout gets one that no other type has.
+   * @param lastKey key that its codec had, if it was dropped
+   */
+  #sharedCodecOf(
+    resolved: ResolvedLayout,
+    lastKey: string | undefined,
+  ): { readonly key: string; readonly codec: Codec } {
     const { layout, treeSize } = resolved
-    const key = treeSize <= MOST_SHARED_NODES ? JSON.stringify(layout) : typeInOneForm
-    const known = this.#codecs.get(key)
-    if (known) return known
+    const text = treeSize <= MOST_SHARED_NODES ? JSON.stringify(layout) : undefined
+    const known = text && this.#codecKeys.get(text)
+    const key = known ?? lastKey ?? String(++this.#keyCount)
+    if (text && !known) this.#codecKeys.set(text, key, text.length)
+    const kept = this.#codecs.get(key)
+    if (kept) return { key, codec: kept }
     const codec = codecOf(layout, resolved)
-    this.#codecs.set(key, codec, key.length + codecHeapSize(layout))
-    return codec
+    this.#codecs.set(key, codec, codecHeapSize(layout))
+    return { key, codec }
   }
 }
 
 function heapSize(text: string, states: readonly ResolvedType[]): number {
   let size = 2 * text.length
   for (const { dependencies } of states) {
-    size += WEAK_SIZE
+    size += STATE_SIZE
     for (const { key } of dependencies) size += DEPENDENCY_SIZE + key.length
   }
   return size
@@ -154,17 +173,17 @@ function stateValidAt(states: readonly ResolvedType[], view: StateView): Resolve
   return undefined
 }
 
-function isValidAt(state: ResolvedType, view: StateView): boolean {
+function isValidAt(state: Lifetime, view: StateView): boolean {
   const { version } = view
   if (state.branch !== branchOf(view.ledger) || state.from > version) return false
   return version <= state.seenUntil || standsAt(state, view)
 }
 
-function note({ dependencies }: ResolvedType, noteDependency: ((key: Uint8Array) => void) | undefined): void {
+function note({ dependencies }: Lifetime, noteDependency: ((key: Uint8Array) => void) | undefined): void {
   if (noteDependency) for (const { key } of dependencies) noteDependency(key)
 }
 
-function standsAt(state: ResolvedType, view: StateView): boolean {
+function standsAt(state: Lifetime, view: StateView): boolean {
   let stands = true
   // Looks at all dependencies, even after one that differs: an async engine then loads all that it lacks in one round.
   for (const { key, version } of state.dependencies) if (view.getEntry(key)?.version !== version) stands = false
