@@ -12,6 +12,7 @@ export class Lazy<T> {
     return this.#loading
   }
 
+  /** Loads the value unless it is loaded. @throws as the load */
   async get(): Promise<T> {
     const loading = this.#loading ?? this.#load()
     this.#loading = loading
