@@ -164,7 +164,7 @@ export class BlockIndex {
 
   /** Number of the first separator, counted from `first`, that is above a key at a version, if separators have this word. */
   #lastOfWord(key: Uint8Array, version: number, word: number, first: number): number {
-    const { words, firsts, versions } = this.#views
+    const { words, firsts, versions, ends } = this.#views
     const { count } = this
     // Finds the end of the separators with the word, in steps that double.
     let below = first
@@ -179,19 +179,34 @@ export class BlockIndex {
       if (words[middle] === word) below = middle
       else above = middle
     }
+    const separators = this.#separators
     let least = first
     let most = above
+    // Bytes that the key shares with the separators on both sides, and so with all between them.
+    let sharedBelow = this.#skipped
+    let sharedAbove = this.#skipped
     // Separators of one key are compared once.
     let compared = -1
     let order = 0
+    let shared = 0
     while (least < most) {
       const middle = (least + most) >>> 1
       if (firsts[middle] !== compared) {
         compared = firsts[middle]!
-        order = compareBytes(this.#separators, this.#startOf(middle), this.#views.ends[middle]!, key, 0, key.length)
+        const start = this.#startOf(middle)
+        const length = ends[middle]! - start
+        const shorter = length < key.length ? length : key.length
+        shared = sharedBelow < sharedAbove ? sharedBelow : sharedAbove
+        while (shared < shorter && separators[start + shared] === key[shared]) shared++
+        order = shared < shorter ? separators[start + shared]! - key[shared]! : length - key.length
       }
-      if (order < 0 || (order === 0 && versions[middle]! <= version)) least = middle + 1
-      else most = middle
+      if (order < 0 || (order === 0 && versions[middle]! <= version)) {
+        least = middle + 1
+        sharedBelow = shared
+      } else {
+        most = middle
+        sharedAbove = shared
+      }
     }
     return least
   }
