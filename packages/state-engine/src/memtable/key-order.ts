@@ -173,7 +173,17 @@ export class KeyOrder {
     }
     // Each number is the word, with the present place of the key as its fraction.
     const places = new Float64Array(count)
-    for (let at = 0; at < count; at++) places[at] = this.#word(run[start + at]!, depth) + at / MOST_PLACES
+    const first = this.#word(run[start]!, depth)
+    let isCommon = true
+    for (let at = 0; at < count; at++) {
+      const word = this.#word(run[start + at]!, depth)
+      if (word !== first) isCommon = false
+      places[at] = word + at / MOST_PLACES
+    }
+    if (isCommon) {
+      this.#sortRange(run, start, end, depth + 4)
+      return
+    }
     places.sort()
     const before = run.slice(start, end)
     let group = 0
