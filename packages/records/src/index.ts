@@ -32,15 +32,20 @@ export {
 } from './holdings/holding-keys.js'
 export { coinChanges, type IndexedObject, objectChanges } from './holdings/index-changes.js'
 export {
+  FACTS_LENGTH,
+  FACTS_OWNER_AT,
+  isStoreFacts,
+  ObjectFacts,
+  readFacts,
+  writeFacts,
+} from './holdings/object-facts.js'
+export {
   type CoinStore,
   type FungibleStore,
   type HeldObject,
-  type IndexedGroup,
   isCoinStore,
-  isIndexedAlike,
   readCoinStore,
   readHeldObject,
-  readIndexedGroup,
 } from './holdings/stored-holding.js'
 export { type ImportedPart, isMarkOfImport, isMarkOfSlice, markOfImport, sourceMarkOf } from './import-mark.js'
 export {

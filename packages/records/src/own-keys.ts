@@ -1,5 +1,5 @@
 import { ADDRESS_LENGTH } from '@ledger-state/core'
-import { compareBytes, copyBytes } from '@ledger-state/core/bytes'
+import { allocateBytes, compareBytes, copyBytes } from '@ledger-state/core/bytes'
 import { MAX_KEY_LENGTH } from '@ledger-state/engine'
 import { sha3 } from '@ledger-state/proof'
 import { decodeChangedStores, encodeChangedStores } from './changed-stores.js'
@@ -614,7 +614,13 @@ export function holdingsKey(
   first: Uint8Array,
   second: Uint8Array,
 ): Uint8Array {
-  return withSuffix(holdingsPrefix(family, first), second)
+  const { prefix } = KEY_FAMILIES[family]
+  const key = allocateBytes(prefix.length + first.length + second.length)
+  key[0] = prefix[0]!
+  key[1] = prefix[1]!
+  key.set(first, prefix.length)
+  key.set(second, prefix.length + first.length)
+  return key
 }
 
 /**

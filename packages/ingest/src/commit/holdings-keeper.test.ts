@@ -28,7 +28,9 @@ import { scaledRounds } from '@ledger-state/testing/test-scale'
 import { typeTagToText } from '@ledger-state/type-tag'
 import { describe, expect, it } from 'vitest'
 import { listedSource } from '../../testing/listed-source.js'
+import { HoldingsKeeper } from './holdings-keeper.js'
 import { ingestSource } from './ingest-source.js'
+import { ValuesBefore } from './values-before.js'
 
 const seed = testSeed()
 const rounds = scaledRounds(25)
@@ -104,6 +106,37 @@ describe('the index of holdings', () => {
       }
       expect(contentOf(engine)).toEqual(contentOf(other))
       expect(engine.mark).toEqual(other.mark)
+    }
+  })
+
+  it('is the same however many objects commits remember, with restarts and truncations', async () => {
+    const random = createRandom(seed)
+    const count = 60
+    for (let round = 0; round < rounds; round++) {
+      const ledger = randomHoldings(random, count)
+      const [engine, other] = [createMemoryEngine(), createMemoryEngine()]
+      await ingestParts(other, ledger, () => count)
+      const remembered = random.pick([1, 3, 8, 1_000])
+      const newKeeper = () => new HoldingsKeeper({ isWanted: true, remembered, onNotice() {} })
+      const writer = engineToAsync(engine)
+      let keeper = newKeeper()
+      for (let at = 0; at < count; ) {
+        if (at > 0 && random.below(8) === 0) {
+          at -= random.below(at)
+          await writer.truncateTo(BigInt(at - 1))
+          keeper = newKeeper()
+        }
+        if (random.below(8) === 0) keeper = newKeeper()
+        const versions = ledger.versions.slice(at, at + 1 + random.below(7))
+        for (const record of versions) keeper.add(record)
+        const held = await writer.snapshot()
+        const before = new ValuesBefore()
+        const index = await keeper.prepare(held, versions, before)
+        await before.load(held)
+        await writer.commit(await index(), { chainId: 4 })
+        at += versions.length
+      }
+      expect(contentOf(engine), `seed ${seed}, round ${round}`).toEqual(contentOf(other))
     }
   })
 

@@ -1,54 +1,43 @@
-import { type KeyedEntry, SizedCache, type VersionWrites, type Write } from '@ledger-state/core'
+import type { KeyedEntry, VersionWrites, Write } from '@ledger-state/core'
 import type { AsyncStateSnapshot } from '@ledger-state/engine'
-import {
-  addressIn,
-  type CoinName,
-  coinNameOf,
-  coinTypeIn,
-  HOLDINGS_KEY,
-  isHoldingsKey,
-  isObjectKey,
-  readCoinType,
-} from '@ledger-state/records'
-import { keyName } from '@ledger-state/records/writes-hash'
+import { HOLDINGS_KEY, isHoldingsKey, isObjectKey } from '@ledger-state/records'
 import { EndedRows } from './ended-rows.js'
-import { FollowedCoin, type FollowedKey, FollowedObject, type StoreNotes } from './followed-key.js'
+import { FollowedCoins, type NumberedCoin } from './followed-coins.js'
+import { FollowedObjects } from './followed-objects.js'
 import { ManyStores } from './many-stores.js'
 import type { ValuesBefore } from './values-before.js'
 
 const NOTHING = new Uint8Array(0)
-const NO_NOTES: StoreNotes = { wrote() {} }
-/** Bytes of remembered names of coin types. */
-const COINS_BYTES = 256 * 1024
-/** Bytes of keys that are followed from one commit to the next. */
-const FOLLOWED_BYTES = 32 * 1024 * 1024
+const NO_WRITES: Write[] = []
 
 export interface HoldingsKeeperOptions {
   /** Whether a new store gets the index, and a store that has it keeps it. */
   readonly isWanted: boolean
+  /** Number of objects, and of coin stores, that commits remember at least; by default 100,000, in up to 40 MB. */
+  readonly remembered?: number | undefined
   /** Called with one line for people. */
   onNotice(message: string): void
 }
 
-/** A key that a batch writes. */
-interface BatchKey {
-  readonly followed: FollowedKey
-  /** Whether its value before the batch is looked up. */
-  readonly isNew: boolean
-  /** Bytes that it took before the batch. */
-  readonly bytes: number | undefined
-}
-
-/** The writes of a batch that the index may depend on. An object for each write would make the index a quarter dearer. */
-interface ReadBatch {
-  readonly keys: Map<string, BatchKey>
-  readonly followed: FollowedKey[]
-  /** Their values, as many. */
-  readonly values: (Uint8Array | null)[]
+/** Writes of versions that the index may depend on, in flat lists: an object for each write takes longer. */
+class ReadWrites {
+  readonly writes: Write[] = []
+  /** Coin types of the writes of coin stores; undefined for objects. */
+  readonly coins: (NumberedCoin | undefined)[] = []
+  /** Places of objects and of coin stores: p, or ~p if the write is known to change nothing. */
+  readonly places: number[] = []
   /** For each version, the number of these writes up to its end. */
-  readonly ends: number[]
-  /** Versions whose source has rows of its own index. */
-  readonly withRows: Set<VersionWrites>
+  readonly ends: number[] = []
+  /** Numbers of the versions whose source has rows of its own index. */
+  readonly withRows = new Set<number>()
+  /** Number of all writes, also those on which the index does not depend. */
+  count = 0
+
+  add(write: Write, coin: NumberedCoin | undefined, place: number): void {
+    this.writes.push(write)
+    this.coins.push(coin)
+    this.places.push(place)
+  }
 }
 
 /**
@@ -57,21 +46,56 @@ interface ReadBatch {
  */
 export class HoldingsKeeper {
   readonly #options: HoldingsKeeperOptions
-  readonly #coins = new SizedCache<CoinName>(COINS_BYTES)
-  /** Keys that earlier commits wrote, with their newest values: these are not looked up again. */
-  readonly #followed = new SizedCache<FollowedKey>(FOLLOWED_BYTES)
   readonly #ended = new EndedRows()
   readonly #many = new ManyStores()
+  readonly #objects: FollowedObjects
+  readonly #coins: FollowedCoins
+  /** What the next commit writes. */
+  #read = new ReadWrites()
   /** Whether the store has the index; undefined until it was read. */
   #isKept: boolean | undefined
 
   constructor(options: HoldingsKeeperOptions) {
     this.#options = options
+    this.#objects = new FollowedObjects(this.#many, options.remembered)
+    this.#coins = new FollowedCoins(options.remembered)
   }
 
   /**
-   * Prepares versions that are to be committed.
+   * Reads the next version of a commit, once: most writes are neither of an object nor of a coin store. It is called when the
+   * version has just been read, because then its bytes are in the cache of the processor.
+   */
+  add({ writes }: VersionWrites): void {
+    if (!this.#options.isWanted || this.#isKept === false) return
+    const read = this.#read
+    for (const write of writes) {
+      const key = write[0]
+      const kind = key[0]
+      if (kind === 0) this.#readWrite(write, read)
+      else if (kind !== 1 && isHoldingsKey(key)) read.withRows.add(read.ends.length)
+    }
+    read.ends.push(read.places.length)
+    read.count += writes.length
+  }
+
+  #readWrite(write: Write, read: ReadWrites): void {
+    const key = write[0]
+    if (isObjectKey(key)) {
+      const place = this.#objects.placeOf(key)
+      read.add(write, undefined, this.#objects.isSame(place, write[1]) ? ~place : place)
+      this.#many.sample(key, write[1])
+      return
+    }
+    const coin = this.#coins.coinIn(key)
+    if (!coin) return
+    const place = this.#coins.placeOf(key, coin)
+    if (!this.#coins.isSame(place, write[1])) read.add(write, coin, place)
+  }
+
+  /**
+   * Prepares the versions that were added since the last call, and are to be committed.
    * @param held the store before these versions
+   * @param versions they may have more writes of the store's own keys than when they were added
    * @param before is asked for the values that the index needs
    * @returns adds the changes of the index; to be called once `before` is loaded
    */
@@ -85,16 +109,16 @@ export class HoldingsKeeper {
     const { isWanted, onNotice } = this.#options
     this.#isKept = isWanted && (isEmpty || isKept)
     if (this.#isKept) {
-      const changed = this.#readVersions(versions, before)
-      const writes = versions.reduce((sum, { writes }) => sum + writes.length, 0)
-      await this.#many.open(held, versions[0]!.version, writes)
+      const read = this.#takeRead(before)
+      await this.#many.open(held, versions[0]!.version, read.count)
       const first = isEmpty ? [[HOLDINGS_KEY, NOTHING] as const] : await this.#ended.next(held)
       return async () => {
-        const indexed = changed()
+        const indexed = this.#withRows(versions, read, before)
         await this.#many.complete(held)
         return withFirst(indexed, first)
       }
     }
+    this.#read = new ReadWrites()
     if (isKept) onNotice(`holdings are not indexed since version ${versions[0]!.version}`)
     return async () => withFirst(versions.map(withoutRows), isKept ? [[HOLDINGS_KEY, null]] : [])
   }
@@ -108,93 +132,60 @@ export class HoldingsKeeper {
     const rows: KeyedEntry[] = []
     for (const { key, value, version } of state) {
       // A list of all owners would take more memory than the rest of an import. Later writes find those of many stores.
-      const followed = this.#follow(key, NO_NOTES)
-      if (!followed) continue
-      for (const [row, content] of followed.write(version, value)) rows.push({ key: row, value: content!, version })
+      for (const [row, content] of this.#rowsOf(key, version, value)) rows.push({ key: row, value: content!, version })
     }
     return rows.length === 0 ? state : [...state, ...rows]
   }
 
-  #readVersions(versions: readonly VersionWrites[], before: ValuesBefore): () => VersionWrites[] {
-    const batch: ReadBatch = { keys: new Map(), followed: [], values: [], ends: [], withRows: new Set() }
-    for (const record of versions) this.#readVersion(record, batch, before)
-    return () => {
-      for (const [name, { followed, isNew }] of batch.keys) {
-        const value = isNew ? before.get(name) : undefined
-        if (value) followed.begin(value)
-      }
-      const changed = versions.map((record, at) => this.#withChanges(record, batch, at))
-      for (const [name, { followed, isNew, bytes }] of batch.keys)
-        if (isNew || followed.bytes !== bytes) this.#keep(name, followed, isNew)
-      return changed
-    }
+  #rowsOf(key: Uint8Array, version: bigint, value: Uint8Array): readonly Write[] {
+    if (isObjectKey(key)) return this.#objects.rowsOf(key, version, value)
+    const coin = this.#coins.coinIn(key)
+    return coin ? this.#coins.rowsOf(key, coin, version, value) : []
   }
 
-  #withChanges(record: VersionWrites, { followed, values, ends, withRows }: ReadBatch, index: number): VersionWrites {
+  #takeRead(before: ValuesBefore): ReadWrites {
+    const read = this.#read
+    this.#read = new ReadWrites()
+    this.#objects.ask(before)
+    this.#coins.ask(before)
+    return read
+  }
+
+  #withRows(versions: readonly VersionWrites[], read: ReadWrites, before: ValuesBefore): VersionWrites[] {
+    this.#objects.load(before)
+    this.#coins.load(before)
+    const changed = versions.map((record, at) => this.#withChanges(record, read, at))
+    this.#objects.forgetOld()
+    this.#coins.forgetOld()
+    return changed
+  }
+
+  #withChanges(record: VersionWrites, read: ReadWrites, index: number): VersionWrites {
+    const { version } = record
+    const { ends, withRows } = read
     let changes: Write[] | undefined
     for (let at = ends[index - 1] ?? 0; at < ends[index]!; at++) {
-      const writes = followed[at]!.write(record.version, values[at]!)
-      if (writes.length > 0) changes = changes ? [...changes, ...writes] : [...writes]
+      const changed = this.#changesOf(read, at, version)
+      if (changed.length === 0) continue
+      if (changes) changes.push(...changed)
+      else changes = changed
     }
-    const given = withRows.has(record) ? withoutRows(record) : record
-    const listed = this.#many.take(record.version)
+    const given = withRows.has(index) ? withoutRows(record) : record
+    const listed = this.#many.take(version)
     if (!changes && listed.length === 0) return given
     if (changes) this.#ended.count(changes)
-    return { ...given, writes: [...given.writes, ...(changes ?? []), ...listed] }
+    return { version, block: record.block, writes: given.writes.concat(changes ?? [], listed) }
   }
 
-  /** Looks once at each write of a version: most are neither of an object nor of a coin store. */
-  #readVersion(record: VersionWrites, batch: ReadBatch, before: ValuesBefore): void {
-    for (const [key, value] of record.writes) {
-      const kind = key[0]
-      if (kind === 0) {
-        const followed = this.#followIn(batch.keys, key, before)
-        if (!followed) continue
-        batch.followed.push(followed)
-        batch.values.push(value)
-        this.#many.sample(key, value)
-      } else if (kind !== 1 && isHoldingsKey(key)) batch.withRows.add(record)
+  #changesOf({ writes, coins, places }: ReadWrites, at: number, version: bigint): Write[] {
+    const place = places[at]!
+    if (place < 0) {
+      if (this.#many.hasOwners) this.#objects.noteSame(~place, writes[at]![0])
+      return NO_WRITES
     }
-    batch.ends.push(batch.followed.length)
-  }
-
-  #followIn(keys: Map<string, BatchKey>, key: Uint8Array, before: ValuesBefore): FollowedKey | undefined {
-    if (!isObjectKey(key) && !coinTypeIn(key)) return undefined
-    const name = keyName(key)
-    const known = keys.get(name)
-    if (known) return known.followed
-    const kept = this.#followed.get(name)
-    const followed = kept ?? this.#follow(key, this.#many)
-    if (!followed) return undefined
-    keys.set(name, { followed, isNew: !kept, bytes: followed.bytes })
-    if (!kept) before.ask(name, key)
-    return followed
-  }
-
-  #keep(name: string, followed: FollowedKey, isNew: boolean): void {
-    const { bytes } = followed
-    // A view of a written value would keep the memory of its source.
-    if (bytes !== undefined) this.#followed.set(name, followed, bytes + name.length)
-    else if (!isNew) this.#followed.delete(name)
-  }
-
-  #follow(key: Uint8Array, notes: StoreNotes): FollowedKey | undefined {
-    if (isObjectKey(key)) return new FollowedObject(addressIn(key), notes)
-    const coin = this.#coinIn(key)
-    return coin && new FollowedCoin(coin, addressIn(key))
-  }
-
-  #coinIn(key: Uint8Array): CoinName | undefined {
-    const bcs = coinTypeIn(key)
-    if (!bcs) return undefined
-    const text = keyName(bcs)
-    const known = this.#coins.get(text)
-    if (known) return known
-    const tag = readCoinType(bcs)
-    if (!tag) return undefined
-    const coin = coinNameOf(tag)
-    this.#coins.set(text, coin, text.length + 4 * coin.text.length)
-    return coin
+    const [key, value] = writes[at]!
+    const coin = coins[at]
+    return coin ? this.#coins.write(place, coin, version, key, value) : this.#objects.write(place, version, key, value)
   }
 }
 

@@ -23,7 +23,7 @@ import {
   wholeTransactionsBegin,
 } from '@ledger-state/records'
 import type { PackedEpochChange } from '@ledger-state/records/epoch-change'
-import { keyName, WritesHash } from '@ledger-state/records/writes-hash'
+import { WritesHash } from '@ledger-state/records/writes-hash'
 import { SliceFilter } from '@ledger-state/slices/take'
 import { ledgerFork, versionGap, versionsWithoutBase } from '../errors.js'
 import { expiredTransactions } from '../prune/expired-transactions.js'
@@ -238,6 +238,7 @@ class Ingest {
     const kept = this.#filter ? await this.#filter.keep(given) : given
     const whole = isPart ? record : undefined
     this.#batch.add(kept, transactions.writesOf(kept), whole)
+    this.#holdings.add(kept)
     this.#isSourceAhead = false
     if (this.#batch.isOverfull) await this.#flush()
   }
@@ -388,10 +389,10 @@ class Ingest {
     const values = new ValuesBefore()
     const index = await this.#holdings.prepare(state, complete, values)
     const isHashed = !this.#range && (!mark || mark.writesHash !== undefined)
-    if (isHashed) for (const key of deletedKeys(complete)) values.ask(keyName(key), key)
+    if (isHashed) for (const key of deletedKeys(complete)) values.askOnce(key)
     await values.load(state)
     const versions = await index()
-    return { versions, writesHash: isHashed ? hashWrites(mark?.writesHash, versions, values) : undefined }
+    return { versions, writesHash: isHashed ? hashWrites(mark?.writesHash, complete, values) : undefined }
   }
 
   /**
@@ -537,7 +538,7 @@ function hashWrites(
   values: ValuesBefore,
 ): Uint8Array {
   const hash = before ? new WritesHash(before) : WritesHash.begin(versions[0]!.version)
-  hash.add(versions, (key) => values.get(keyName(key)) !== undefined)
+  hash.add(versions, (key) => values.has(key))
   return hash.value
 }
 

@@ -145,6 +145,20 @@ describe('activities of an owner of many stores', () => {
     }
   })
 
+  it('match a plain model after many commits of one ingest, which remembers the stores', async () => {
+    const random = createRandom(seed)
+    for (let round = 0; round < rounds; round++) {
+      const generated = randomHoldings(random, COUNT, CROWD)
+      const model = new HoldingsModel(generated)
+      const engine = createMemoryEngine()
+      vi.stubEnv('LEDGER_STATE_BATCH_VERSIONS', String(1 + random.below(4)))
+      await ingestSource(engine, listedSource(generated.versions))
+      expect(rowsOf(engine).length).toBeGreaterThan(0)
+      for (let again = 0; again < 2; again++) compare(engine, model, random)
+      expect((await checkHoldings(engine, LATEST))?.problems).toEqual([])
+    }
+  })
+
   it('are read without a look at stores that did not change', async () => {
     // A fixed ledger, whose list begins before the range of the pages.
     const random = createRandom(1)
@@ -245,18 +259,22 @@ describe('activities of an owner of many stores', () => {
   it('are counted by the next small commit, by one of several large ones, or if many owners wait', async () => {
     const filler = (version: number) =>
       range(0, 1_000).map((at): Write => [tableItemKey(ADDRESS, Uint8Array.of(version, at & 255, at >> 8)), NO_BYTES])
-    const ofOthers = range(0, 64).map((number): Write => {
-      const [key, value] = sampledStore(1_000 + number)
-      const other = Uint8Array.from(value!)
-      other.set(Uint8Array.of(0x77, number), Buffer.from(other).indexOf(ADDRESS))
-      return [key, other]
-    })
+    /** Stores of 64 other owners. */
+    const ofOthers = (storesOfOne: number) =>
+      range(0, 64 * storesOfOne).map((number): Write => {
+        const [key, value] = sampledStore(1_000 + number)
+        const other = Uint8Array.from(value!)
+        other.set(Uint8Array.of(0x77, number % 64), Buffer.from(other).indexOf(ADDRESS))
+        return [key, other]
+      })
     const stores = [range(0, 100), range(100, 180), [0], [0]].map((numbers) => numbers.map(sampledStore))
     const large = [...stores, ...range(4, 20).map(() => [])].map((writes, at) => [...writes, ...filler(at)])
     const ledgers: (readonly [number, Write[][]])[] = [
       [15, large],
       [4, large.toSpliced(4, 1, [])],
-      [4, large.toSpliced(4, 1, [...ofOthers, ...filler(4)])],
+      [4, large.toSpliced(4, 1, [...ofOthers(2), ...filler(4)])],
+      // Owners with one such store do not wait.
+      [15, large.toSpliced(4, 1, [...ofOthers(1), ...filler(4)])],
     ]
     vi.stubEnv('LEDGER_STATE_BATCH_VERSIONS', '1')
     for (const [listed, ledger] of ledgers) {

@@ -2,6 +2,7 @@ import { ADDRESS_LENGTH, SizedCache, type Write } from '@ledger-state/core'
 import { compareBytes, keyAfter } from '@ledger-state/core/bytes'
 import type { AsyncStateSnapshot } from '@ledger-state/engine'
 import {
+  addressIn,
   CHANGED_STORES_PREFIX,
   type ChangedStores,
   changedStoresKey,
@@ -13,13 +14,13 @@ import {
   holdingsPrefix,
   type IndexedObject,
   ownerOfChangedStores,
-  readIndexedGroup,
+  readHeldObject,
   storeNameOf,
 } from '@ledger-state/records'
 import { keyName } from '@ledger-state/records/writes-hash'
 import { STATE_KEY_ADDRESS_AT } from '@ledger-state/type-tag'
 import { scanEntries } from '../scan-entries.js'
-import type { StoreNotes } from './followed-key.js'
+import type { StoreNotes } from './followed-objects.js'
 
 /**
  * Number of stores, with former ones, at which the changes of an owner begin to be listed. A page of fewer looks at all
@@ -46,6 +47,12 @@ const ROWS_OF_SCAN = 10_000
 const MOST_EARLIER = 2_048
 const NO_STORE = new Uint8Array(0)
 const LAST_OF_ADDRESS = STATE_KEY_ADDRESS_AT + ADDRESS_LENGTH - 1
+/** Bits of the last byte that are 0 in the addresses of sampled stores: in one of 64, and in one of 256. */
+const SAMPLED_OF_MANY = 0x3f
+const SAMPLED_OF_FEW = 0xff
+/** Bytes of remembered sampled stores, and about how many each takes. */
+const SAMPLED_BYTES = 4 * 1024 * 1024
+const BYTES_OF_SAMPLED = 256
 
 /** An owner of many stores. */
 interface ListedOwner {
@@ -69,14 +76,18 @@ interface BegunRow {
 /**
  * Lists the stores that versions write, for owners of many: those that a commit gives as many, from the next version on,
  * and those whose stores a commit counts: because it writes one with one of 256 addresses, or because the commit before
- * took one from them, which counts for one of 256. The first row also has the names of all earlier stores, unless these
- * are very many: a page of earlier versions looks at them only.
+ * took one from them, which counts for one of 256. A large commit counts if it and others have written two stores with
+ * one of 64 addresses each: this finds most owners of 128, and hardly any owners of few, whose stores would be counted
+ * in vain. The first row also has the names of all earlier stores, unless these are very many: a page of earlier
+ * versions looks at them only.
  */
 export class ManyStores implements StoreNotes {
   /** Owners by name; undefined until they were read. Each has many stores, so they are few. */
   #listed: Map<string, ListedOwner> | undefined
-  /** Written groups with such an address. */
-  #samples: Uint8Array[] = []
+  /** Written groups with such an address, and their keys. */
+  #samples: (readonly [key: Uint8Array, group: Uint8Array])[] = []
+  /** Addresses of stores of owners that large commits sampled first. */
+  readonly #sampled = new SizedCache<Uint8Array>(SAMPLED_BYTES)
   /** Stores that any owners lost, and those of them whose owners the next commit counts, too. */
   #losses = 0
   #losers: Uint8Array[] = []
@@ -97,7 +108,7 @@ export class ManyStores implements StoreNotes {
 
   /** Is told of each write of an object in the next commit. */
   sample(key: Uint8Array, group: Uint8Array | null): void {
-    if (group && key[LAST_OF_ADDRESS] === 0) this.#samples.push(group)
+    if (group && (key[LAST_OF_ADDRESS]! & SAMPLED_OF_MANY) === 0) this.#samples.push([key, group])
   }
 
   /**
@@ -108,9 +119,10 @@ export class ManyStores implements StoreNotes {
     this.#gained.clear()
     this.#listed ??= await readListed(held)
     this.#dropBeginning(this.#listed)
-    const uncounted = this.#collectUncounted()
+    const isLarge = writes >= LARGE_COMMIT
+    const uncounted = this.#collectUncounted(this.#listed, isLarge)
     this.#commitsSinceCount++
-    const isDue = writes < LARGE_COMMIT || uncounted.size >= MOST_COUNTED || this.#commitsSinceCount >= COUNTED_EACH
+    const isDue = !isLarge || uncounted.size >= MOST_COUNTED || this.#commitsSinceCount >= COUNTED_EACH
     if (!held.ledger || !isDue) return
     this.#commitsSinceCount = 0
     this.#uncounted = new Map()
@@ -127,16 +139,18 @@ export class ManyStores implements StoreNotes {
     }
   }
 
-  #collectUncounted(): ReadonlyMap<string, Uint8Array> {
+  #collectUncounted(listed: ReadonlyMap<string, ListedOwner>, isLarge: boolean): ReadonlyMap<string, Uint8Array> {
     const uncounted = this.#uncounted
     for (const [name, owner] of this.#next) uncounted.set(name, owner)
     this.#next = new Map()
-    for (const group of this.#samples) {
+    for (const [key, group] of this.#samples) {
       if (uncounted.size >= MOST_COUNTED) break
-      const { object } = readIndexedGroup(group)
+      if (!isLarge && (key[LAST_OF_ADDRESS]! & SAMPLED_OF_FEW) !== 0) continue
+      const object = readHeldObject(group)
       if (!object?.store) continue
       const name = keyName(object.owner)
-      if (!this.#few.get(name)) uncounted.set(name, Uint8Array.from(object.owner))
+      if (listed.has(name) || this.#few.get(name)) continue
+      if (!isLarge || this.#hasOtherSample(name, key)) uncounted.set(name, object.owner)
     }
     this.#samples = []
     for (const owner of this.#losers) uncounted.set(keyName(owner), owner)
@@ -144,24 +158,45 @@ export class ManyStores implements StoreNotes {
     return uncounted
   }
 
-  wrote(store: Uint8Array, before: IndexedObject | undefined, after: IndexedObject | undefined): void {
-    if (before?.store) this.#note(before.owner, store)
-    if (before === after) return
-    const isSameOwner = before?.store && after?.store && compareBytes(before.owner, after.owner) === 0
-    if (before?.store && !isSameOwner) this.#lose(before.owner)
-    if (!after?.store) return
-    this.#note(after.owner, store)
-    if (!isSameOwner) this.#gain(after.owner, store)
+  /** Whether another store of an owner was sampled in a large commit. If none was, this one is remembered. */
+  #hasOtherSample(ownerName: string, key: Uint8Array): boolean {
+    const store = addressIn(key)
+    const other = this.#sampled.get(ownerName)
+    if (!other) this.#sampled.set(ownerName, store, BYTES_OF_SAMPLED)
+    return other !== undefined && compareBytes(other, store) !== 0
   }
 
-  #note(owner: Uint8Array, store: Uint8Array): void {
-    const found = this.#listed?.size ? this.#listed.get(keyName(owner)) : undefined
-    if (!found) return
-    if (!found.names) {
-      found.names = new Set()
-      this.#written.push(found)
+  get hasOwners(): boolean {
+    return this.#listed !== undefined && this.#listed.size > 0
+  }
+
+  wroteAgain(ownerName: string, key: Uint8Array): void {
+    const owner = this.#listed!.get(ownerName)
+    if (owner) this.#note(owner, storeNameOf(key.subarray(STATE_KEY_ADDRESS_AT)))
+  }
+
+  wrote(store: Uint8Array, before: IndexedObject | undefined, after: IndexedObject | undefined): void {
+    const isSameOwner = before?.store && after?.store && compareBytes(before.owner, after.owner) === 0
+    if (before?.store) {
+      this.#noteOf(before.owner, store)
+      if (!isSameOwner) this.#lose(before.owner)
     }
-    found.names.add(storeNameOf(store))
+    if (!after?.store || isSameOwner) return
+    this.#noteOf(after.owner, store)
+    this.#gain(after.owner, store)
+  }
+
+  #noteOf(owner: Uint8Array, store: Uint8Array): void {
+    const found = this.hasOwners ? this.#listed!.get(keyName(owner)) : undefined
+    if (found) this.#note(found, storeNameOf(store))
+  }
+
+  #note(owner: ListedOwner, storeName: number): void {
+    if (!owner.names) {
+      owner.names = new Set()
+      this.#written.push(owner)
+    }
+    owner.names.add(storeName)
   }
 
   #lose(owner: Uint8Array): void {

@@ -28,19 +28,28 @@ export function objectChanges(
   after: IndexedObject | undefined,
 ): Write[] {
   const writes: Write[] = []
-  const link = (family: LinkFamily, from: Uint8Array | undefined, to: Uint8Array | undefined): void => {
-    if (isSame(from, to)) return
-    if (from) writes.push([holdingsKey(family, from, address), null])
-    if (to) writes.push([holdingsKey(family, to, address), NOTHING])
-  }
-  link('ownedObject', before?.store ? undefined : before?.owner, after?.store ? undefined : after?.owner)
+  const ownerBefore = before?.store ? undefined : before?.owner
+  const ownerAfter = after?.store ? undefined : after?.owner
+  linkChanges(writes, 'ownedObject', address, ownerBefore, ownerAfter)
   storeChanges(writes, address, version, before, after)
-  link('storeOfAsset', before?.store?.asset, after?.store?.asset)
-  link('tokenOfCollection', before?.collection, after?.collection)
+  linkChanges(writes, 'storeOfAsset', address, before?.store?.asset, after?.store?.asset)
+  linkChanges(writes, 'tokenOfCollection', address, before?.collection, after?.collection)
   return writes
 }
 
 type LinkFamily = Extract<HoldingsFamily, 'ownedObject' | 'storeOfAsset' | 'tokenOfCollection'>
+
+function linkChanges(
+  writes: Write[],
+  family: LinkFamily,
+  address: Uint8Array,
+  from: Uint8Array | undefined,
+  to: Uint8Array | undefined,
+): void {
+  if (isSame(from, to)) return
+  if (from) writes.push([holdingsKey(family, from, address), null])
+  if (to) writes.push([holdingsKey(family, to, address), NOTHING])
+}
 
 function storeChanges(
   writes: Write[],
@@ -49,8 +58,10 @@ function storeChanges(
   before: IndexedObject | undefined,
   after: IndexedObject | undefined,
 ): void {
-  const [from, to] = [before?.store && before.owner, after?.store && after.owner]
-  const [had, has] = [before?.store?.asset, after?.store?.asset]
+  const from = before?.store && before.owner
+  const to = after?.store && after.owner
+  const had = before?.store?.asset
+  const has = after?.store?.asset
   if (isSame(from, to) && isSame(had, has)) return
   if (from && had) {
     writes.push([endedKey('endedStore', from, version, address), had])
