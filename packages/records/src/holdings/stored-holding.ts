@@ -80,13 +80,12 @@ export function readHeldObject(group: Uint8Array): HeldObject | undefined {
 export function findObjectPlaces(group: Uint8Array): ObjectPlaces | undefined {
   const [core, store, concurrent, token] = findMembers(group) ?? []
   if (core?.length !== CORE_LENGTH) return undefined
-  const placeOf = (member: Uint8Array | undefined, isWhole: boolean): number =>
-    member && isWhole ? member.byteOffset - group.byteOffset : -1
+  const start = group.byteOffset
   return {
-    core: placeOf(core, true),
-    store: placeOf(store, store?.length === STORE_LENGTH),
-    concurrent: placeOf(concurrent, concurrent?.length === CONCURRENT_LENGTH),
-    token: placeOf(token, token !== undefined && token.length >= ADDRESS_LENGTH),
+    core: core.byteOffset - start,
+    store: store?.length === STORE_LENGTH ? store.byteOffset - start : -1,
+    concurrent: concurrent?.length === CONCURRENT_LENGTH ? concurrent.byteOffset - start : -1,
+    token: token && token.length >= ADDRESS_LENGTH ? token.byteOffset - start : -1,
   }
 }
 
