@@ -14,7 +14,7 @@ const KEY_LENGTH = WORD * KEY_WORDS
 const FIRST_ENTRIES = 1_024
 /** Slots for each entry; a power of two. */
 const SLOTS_PER_ENTRY = 2
-/** Bits of a slot that are the highest ones of a hash. The others are the number of an entry from 1; 0 is an empty slot. */
+/** Highest bits of a hash in a slot. The others are the number of an entry, from 1; an empty slot is 0. */
 const TAG_BITS = 0xff00_0000 | 0
 
 /** Entries in the order in which they were added, each a key and a value, and an index of them by open addressing. */

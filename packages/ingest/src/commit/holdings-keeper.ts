@@ -62,8 +62,8 @@ export class HoldingsKeeper {
   }
 
   /**
-   * Reads the next version of a commit, once: most writes are neither of an object nor of a coin store. It is called when the
-   * version has just been read, because then its bytes are in the cache of the processor.
+   * Reads the next version of a commit. Call it when the version has just been read: its bytes are then in the cache of
+   * the processor. It looks at each write once, because most are neither of an object nor of a coin store.
    */
   add({ writes }: VersionWrites): void {
     if (!this.#options.isWanted || this.#isKept === false) return
