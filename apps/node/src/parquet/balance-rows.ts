@@ -1,19 +1,31 @@
 import { ByteReader, bytesToHex } from '@ledger-state/core'
+import { copyBytes } from '@ledger-state/core/bytes'
 import { addressIn, coinTypeIn, isObjectKey, readCoinStore, readHeldObject } from '@ledger-state/records'
 import { readTypeTag, typeTagToText } from '@ledger-state/type-tag'
-import type { WriteReader } from './packed-writes.js'
-import { type RowGroup, TableRows } from './tables.js'
+import { ByteArena } from './byte-arena.js'
+import { type RowGroup, TableRows } from './table-rows.js'
+import type { WriteReader } from './write-reader.js'
 import type { WrittenKeyGroup, WrittenKeys } from './written-keys.js'
 
 /** Finds the value of a key before the range. */
 export type ValueBefore = (key: Uint8Array) => Uint8Array | null | undefined
 
+/** Values of a key in the order of their versions, each with its write. A value is valid until the next one is read. */
+type ValuesOfKey = Iterable<readonly [write: number, value: Uint8Array | null]>
+
 /** The table of balances of a range. */
 export function balanceRows(writes: WriteReader, keys: WrittenKeys, before: ValueBefore): TableRows {
   const rows = new TableRows('balances')
+  const arena = new ByteArena()
+  function* valuesOf(group: WrittenKeyGroup): ValuesOfKey {
+    for (const write of keys.writesOf(group)) {
+      arena.clear()
+      yield [write, writes.value(write, arena)]
+    }
+  }
   for (const group of keys.groups) {
     const read = readerOf(group.key)
-    if (read) addChanges(rows, writes, keys.writesOf(group), group, read, before)
+    if (read) addChanges(rows, writes, valuesOf(group), group, read, before)
   }
   return rows
 }
@@ -29,7 +41,7 @@ type ReadHeld = (stored: Uint8Array | null | undefined) => Held | undefined
 function addChanges(
   rows: TableRows,
   writes: WriteReader,
-  ofKey: Iterable<number>,
+  values: ValuesOfKey,
   { key }: WrittenKeyGroup,
   read: ReadHeld,
   before: ValueBefore,
@@ -44,11 +56,11 @@ function addChanges(
     return group
   }
   let had = read(before(key))
-  for (const write of ofKey) {
+  for (const [write, value] of values) {
     const add = (held: Held, from: bigint, to: bigint): void => {
       if (from !== to) rows.add(groupOf(held), writes.version(write), writes.time(write), from, to)
     }
-    const has = read(writes.value(write))
+    const has = read(value)
     if (had && has && had.owner === has.owner && had.asset === has.asset) add(has, had.amount, has.amount)
     else {
       if (had) add(had, had.amount, 0n)
@@ -87,7 +99,7 @@ class AddressTexts {
     for (const one of this.#known) if (Buffer.compare(one.bytes, bytes) === 0) return one.text
     const text = bytesToHex(bytes)
     if (this.#known.length === 4) this.#known.shift()
-    this.#known.push({ bytes, text })
+    this.#known.push({ bytes: copyBytes(bytes), text })
     return text
   }
 }

@@ -10,11 +10,11 @@ import { isOwnKey, isTransactionKey, isWholeTransactionKey } from '@ledger-state
 import { exportFailed, noLedgerErrors, usage } from '../errors.js'
 import { makeDataFolder } from '../stores/make-data-folder.js'
 import { type ExportedRange, type Manifest, openManifest, saveManifest, withoutCutRanges } from './manifest.js'
-import { WritePacker } from './packed-writes.js'
 import { rangeFileName } from './range-file-name.js'
 import type { RangeFiles } from './range-job.js'
 import { RangeWriter, type RangeWriterOptions } from './range-writer.js'
 import { TABLE_NAMES, type TableName } from './tables.js'
+import { WritePacker } from './write-packer.js'
 
 /** Bytes of writes, as `WritePacker` counts them, after which a range ends. Half as many make files 18 % larger. */
 const BYTES_OF_RANGE = 128 << 20

@@ -7,8 +7,11 @@ import { ABILITY, writeModule } from '@ledger-state/move-module'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { moduleKey, parseStructTag, resourceKey } from '@ledger-state/type-tag'
 import { describe, expect, it } from 'vitest'
-import { WritePacker, WriteReader } from './packed-writes.js'
-import { BYTES_OF_GROUP, TableRows } from './tables.js'
+import { ByteArena } from './byte-arena.js'
+import { TableRows } from './table-rows.js'
+import { BYTES_OF_GROUP } from './tables.js'
+import { WritePacker } from './write-packer.js'
+import { WriteReader } from './write-reader.js'
 import { WriteRows } from './write-rows.js'
 import { WrittenKeys } from './written-keys.js'
 
@@ -18,23 +21,54 @@ it(`packed writes are read as they were added (TEST_SEED=${testSeed()})`, () => 
   const random = createRandom(testSeed())
   const packer = new WritePacker(7n)
   const added: unknown[] = []
-  for (let version = 7n; version < 107n; version++) {
+  const keys = Array.from({ length: 20 }, () => random.bytes(random.below(80)))
+  const lastValues = new Map<Uint8Array, Uint8Array>()
+  const newValue = () => random.bytes(random.below(30) === 0 ? 300_000 : random.below(50))
+  /** The last value of a key with a few other bytes, or another value. */
+  const nextValue = (key: Uint8Array) => {
+    const last = lastValues.get(key)
+    if (!last || random.below(4) === 0) return newValue()
+    const value = Uint8Array.from(last)
+    for (let left = random.below(4); left > 0 && value.length > 0; left--) {
+      value[random.below(value.length)] = random.below(256)
+    }
+    return value
+  }
+  for (let version = 7n; version < 207n; version++) {
     packer.beginVersion(version * 10n)
     for (let left = random.below(4); left > 0; left--) {
-      const key = random.bytes(random.below(80))
-      const value = random.below(5) === 0 ? null : random.bytes(random.below(30) === 0 ? 300_000 : random.below(50))
+      const key = keys[random.below(keys.length)]!
+      const value = random.below(5) === 0 ? null : nextValue(key)
+      if (value) lastValues.set(key, value)
       packer.add({ key, value })
       added.push({ version, time: version * 10n, key: Buffer.from(key), value: value && Buffer.from(value) })
     }
   }
   const packed = packer.take()
   const reader = new WriteReader(packed)
+  const arena = new ByteArena()
   const read = Array.from({ length: reader.count }, (_, write) => {
-    const value = reader.value(write)
-    const [version, time] = [reader.version(write), reader.time(write)]
-    return { version, time, key: Buffer.from(reader.key(write)), value: value && Buffer.from(value) }
+    const [version, time, key] = [reader.version(write), reader.time(write), reader.key(reader.keyOf(write))]
+    const value = reader.value(write, arena)
+    return { version, time, key: Buffer.from(key), value: value && Buffer.from(value) }
   })
   expect(read).toEqual(added)
+})
+
+it('a write that changes little of a large value takes few bytes', () => {
+  const packer = new WritePacker(0n)
+  const size = 3 << 19
+  for (let version = 0; version < 100; version++) {
+    packer.beginVersion(0n)
+    const value = new Uint8Array(size)
+    value[version] = 1
+    packer.add({ key: itemKey(1, 1), value })
+  }
+  expect(packer.bytes).toBeLessThan(size + 10_000)
+  const reader = new WriteReader(packer.take())
+  const arena = new ByteArena()
+  const found = Array.from({ length: 100 }, (_, write) => reader.value(write, arena)!.indexOf(1))
+  expect(found).toEqual(Array.from({ length: 100 }, (_, version) => version))
 })
 
 describe('row groups', () => {
@@ -65,6 +99,28 @@ describe('row groups', () => {
   })
 })
 
+it('rows that the order does not tell apart are sorted by version', () => {
+  const rows = new TableRows('balances')
+  for (const [storage, versions] of [
+    ['0x1', [1n, 4n]],
+    ['0x2', [2n, 3n]],
+  ] as const) {
+    const group = rows.groupOf(storage, () => ['0xa', '0xb', storage])
+    for (const version of versions) rows.add(group, version, 10n * version, 0n, 2n ** 64n - version)
+  }
+  const [columns] = rows.toRowGroups()
+  const cells = Object.fromEntries(columns!.map(({ name, data }) => [name, [...data]]))
+  expect(cells).toEqual({
+    version: [1n, 2n, 3n, 4n],
+    timestamp: [10n, 20n, 30n, 40n],
+    owner: ['0xa', '0xa', '0xa', '0xa'],
+    asset: ['0xb', '0xb', '0xb', '0xb'],
+    storage: ['0x1', '0x2', '0x2', '0x1'],
+    before: [0n, 0n, 0n, 0n],
+    after: [1n, 2n, 3n, 4n].map((version) => 2n ** 64n - version),
+  })
+})
+
 it('writes are sorted by address, type and version, whatever their order in a version', () => {
   const packer = new WritePacker(1n)
   const resource = (address: number, type: string) =>
@@ -76,9 +132,9 @@ it('writes are sorted by address, type and version, whatever their order in a ve
     }
   }
   const reader = new WriteReader(packer.take())
-  const { writes, groups } = new WrittenKeys(reader).sorted()
-  const rows = Array.from(writes, (write) => {
-    const { address, type } = groups[write]!
+  const keys = new WrittenKeys(reader)
+  const rows = Array.from(keys.sorted(), (write) => {
+    const { address, type } = keys.groupOf(write)
     return `${address!.substring(64)} ${type.text?.at(-1) ?? '-'} ${reader.version(write)}`
   })
   expect(rows).toEqual([

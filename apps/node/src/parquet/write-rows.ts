@@ -1,10 +1,11 @@
 import { partitionPoint } from '@ledger-state/core'
 import { type Ledger, ValuePrinter } from '@ledger-state/ledger'
 import type { ColumnSource } from 'hyparquet-writer'
-import type { WriteReader } from './packed-writes.js'
+import { ByteArena } from './byte-arena.js'
+import { type CellList, cellsToColumns, newCellList } from './cell-list.js'
 import { BYTES_OF_GROUP, type Column, ROWS_OF_GROUP, type RowSource, TABLES } from './tables.js'
-import { TextArena } from './text-arena.js'
-import type { WrittenKeyGroup, WrittenKeys } from './written-keys.js'
+import type { WriteReader } from './write-reader.js'
+import type { WrittenKeys } from './written-keys.js'
 
 /** Printers of spans that are kept at the same time: versions of a file are mostly in one span. */
 const MOST_PRINTERS = 16
@@ -36,37 +37,31 @@ export class WriteRows implements RowSource {
   }
 
   *toRowGroups(): Generator<ColumnSource[], void> {
-    const { writes, groups } = this.#keys.sorted()
-    const texts = new TextArena()
+    const writes = this.#keys.sorted()
+    const arena = new ByteArena()
     for (let from = 0; from < writes.length; ) {
-      const rows = new RowGroup()
+      const cells = this.columns.map(newCellList)
+      const start = from
+      let bytes = 0
       do {
-        const write = writes[from++]!
-        rows.bytes += this.#add(rows, texts, write, groups[write]!)
-      } while (from < writes.length && rows.version.length < ROWS_OF_GROUP && rows.bytes < BYTES_OF_GROUP)
-      yield this.columns.map(({ name, encoding, hasStatistics = true }) => {
-        const data = rows[name as keyof Omit<RowGroup, 'bytes'>]
-        return { name, data, statistics: hasStatistics, ...(encoding && { encoding }) }
-      })
-      texts.clear()
+        bytes += this.#add(cells, arena, writes[from++]!)
+      } while (from < writes.length && from - start < ROWS_OF_GROUP && bytes < BYTES_OF_GROUP)
+      yield cellsToColumns(this.columns, cells)
+      arena.clear()
     }
   }
 
-  /** Adds a row, and returns its bytes. */
-  #add(rows: RowGroup, texts: TextArena, write: number, { type, address, key }: WrittenKeyGroup): number {
+  /** Adds the cells of a row, and returns their bytes. */
+  #add(lists: readonly CellList[], arena: ByteArena, write: number): number {
+    const { type, address, key } = this.#keys.groupOf(write)
     const version = this.#writes.version(write)
-    const value = this.#writes.value(write)
+    const value = this.#writes.value(write, arena)
     const json = value ? this.#printerAt(version).toJson(type.key, value) : undefined
-    const text = json === undefined ? undefined : texts.add(json)
-    rows.version.push(version)
-    rows.timestamp.push(this.#writes.time(write))
-    rows.address.push(address)
-    rows.kind.push(type.kind)
-    rows.type.push(type.text)
-    rows.state_key.push(key)
-    rows.json.push(text)
-    rows.value.push(value ?? undefined)
-    rows.deleted.push(value === null)
+    const text = json === undefined ? undefined : arena.addText(json)
+    const time = this.#writes.time(write)
+    // In the order of the columns.
+    const cells = [version, time, address, type.kind, type.text, key, text, value ?? undefined, value === null]
+    for (let at = 0; at < cells.length; at++) lists[at]!.push(cells[at])
     return key.length + (value?.length ?? 0) + (text?.length ?? 0)
   }
 
@@ -79,18 +74,4 @@ export class WriteRows implements RowSource {
     this.#printers.set(span, printer)
     return printer
   }
-}
-
-/** Rows of a row group, by column. */
-class RowGroup {
-  readonly version: bigint[] = []
-  readonly timestamp: bigint[] = []
-  readonly address: (string | undefined)[] = []
-  readonly kind: string[] = []
-  readonly type: (string | undefined)[] = []
-  readonly state_key: Uint8Array[] = []
-  readonly json: (Uint8Array | undefined)[] = []
-  readonly value: (Uint8Array | undefined)[] = []
-  readonly deleted: boolean[] = []
-  bytes = 0
 }

@@ -1,6 +1,6 @@
 import { bytesToHex } from '@ledger-state/core'
 import { decodeStateKey, STATE_KEY_ADDRESS_AT, type StateKey, typeTagToText } from '@ledger-state/type-tag'
-import type { WriteReader } from './packed-writes.js'
+import type { WriteReader } from './write-reader.js'
 
 /** Facts that the keys of one type share. */
 export interface KeyType {
@@ -11,14 +11,14 @@ export interface KeyType {
   readonly key: StateKey
 }
 
-/** A key that a range wrote. Its writes are numbers, in the order of their versions. */
+/** A key that a range wrote. */
 export interface WrittenKeyGroup {
+  /** Number of the key. */
+  readonly number: number
   readonly type: KeyType
   /** The address, or the handle of the table, in hex. */
   readonly address: string | undefined
   readonly key: Uint8Array
-  readonly firstWrite: number
-  lastWrite: number
 }
 
 const ADDRESS_BYTES = 32
@@ -27,64 +27,66 @@ const NONE = -1
 /** The keys of the writes of a range, in the order of their first writes. */
 export class WrittenKeys {
   readonly groups: readonly WrittenKeyGroup[]
+  readonly #writes: WriteReader
+  /** The first write of each key. */
+  readonly #first: Int32Array
   /** The next write of the same key. */
   readonly #next: Int32Array
   readonly #types = new Map<string, KeyType>()
 
   constructor(writes: WriteReader) {
-    this.#next = new Int32Array(writes.count).fill(NONE)
-    const groups = new Map<string, WrittenKeyGroup>()
-    for (let write = 0; write < writes.count; write++) {
-      const key = writes.key(write)
-      const name = Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1')
-      const known = groups.get(name)
-      if (known) {
-        this.#next[known.lastWrite] = write
-        known.lastWrite = write
-      } else groups.set(name, this.#groupOf(name, key, write))
+    this.#writes = writes
+    this.#first = new Int32Array(writes.keyCount).fill(NONE)
+    this.#next = new Int32Array(writes.count)
+    for (let write = writes.count - 1; write >= 0; write--) {
+      const key = writes.keyOf(write)
+      this.#next[write] = this.#first[key]!
+      this.#first[key] = write
     }
-    this.groups = [...groups.values()]
+    this.groups = Array.from(this.#first, (_, number) => this.#groupOf(number))
   }
 
-  /** The writes of a key. */
-  *writesOf({ firstWrite }: WrittenKeyGroup): Generator<number, void> {
-    for (let write = firstWrite; write !== NONE; write = this.#next[write]!) yield write
+  /** The key of a write. */
+  groupOf(write: number): WrittenKeyGroup {
+    return this.groups[this.#writes.keyOf(write)]!
+  }
+
+  /** The writes of a key, in the order of their versions. */
+  *writesOf({ number }: WrittenKeyGroup): Generator<number, void> {
+    for (let write = this.#first[number]!; write !== NONE; write = this.#next[write]!) yield write
   }
 
   /** All writes by address and type, those of both by their numbers. */
-  sorted(): { readonly writes: Uint32Array; readonly groups: readonly WrittenKeyGroup[] } {
+  sorted(): Uint32Array {
     const groups = this.groups.toSorted(compareGroups)
     const writes = new Uint32Array(this.#next.length)
-    const ofWrites = new Array<WrittenKeyGroup>(this.#next.length)
     let end = 0
     for (let at = 0; at < groups.length; ) {
       const start = end
       const first = at
       do {
-        const group = groups[at]!
-        for (let write = group.firstWrite; write !== NONE; write = this.#next[write]!) {
-          writes[end++] = write
-          ofWrites[write] = group
-        }
+        for (const write of this.writesOf(groups[at]!)) writes[end++] = write
         at++
       } while (at < groups.length && compareGroups(groups[first]!, groups[at]!) === 0)
       // Keys that the order does not tell apart, such as items of a table.
       if (at - first > 1) writes.subarray(start, end).sort()
     }
-    return { writes, groups: ofWrites }
+    return writes
   }
 
-  #groupOf(name: string, key: Uint8Array, write: number): WrittenKeyGroup {
+  #groupOf(number: number): WrittenKeyGroup {
+    const key = this.#writes.key(number)
     const address = () => bytesToHex(key.subarray(STATE_KEY_ADDRESS_AT, STATE_KEY_ADDRESS_AT + ADDRESS_BYTES))
+    const name = Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1')
     const rest = name.substring(0, STATE_KEY_ADDRESS_AT) + name.substring(STATE_KEY_ADDRESS_AT + ADDRESS_BYTES)
     const known = this.#types.get(rest)
-    if (known) return { type: known, address: address(), key, firstWrite: write, lastWrite: write }
+    if (known) return { number, type: known, address: address(), key }
     const decoded = decodeStateKey(key)
     const type: KeyType = { kind: KINDS[decoded.kind], text: typeTextOf(decoded), key: decoded }
     const hasTag = decoded.kind === 'resource' || decoded.kind === 'resourceGroup'
     if (hasTag) this.#types.set(rest, type)
     const hasAddress = hasTag || decoded.kind === 'module' || decoded.kind === 'tableItem'
-    return { type, address: hasAddress ? address() : undefined, key, firstWrite: write, lastWrite: write }
+    return { number, type, address: hasAddress ? address() : undefined, key }
   }
 }
 
