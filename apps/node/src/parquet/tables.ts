@@ -5,7 +5,11 @@ export const ROWS_OF_GROUP = 50_000
 /** Bytes of texts and values after which a row group ends, whatever its rows. */
 export const BYTES_OF_GROUP = 32 << 20
 
-type Encoding = 'PLAIN' | 'DELTA_BINARY_PACKED'
+/**
+ * `DELTA_BYTE_ARRAY` has only the part of each value that differs from the value in the row before, mostly the former
+ * value of the same key. Compressing the rest takes a quarter of the time.
+ */
+type Encoding = 'PLAIN' | 'DELTA_BINARY_PACKED' | 'DELTA_BYTE_ARRAY'
 export type Cell = string | bigint | boolean | Uint8Array | undefined
 
 export interface Column {
@@ -34,7 +38,7 @@ export const text = (name: string, isOptional = false): Column => ({
   isOptional,
 })
 const shared = (column: Column): Column => ({ ...column, isShared: true })
-const json = (name: string): Column => ({ ...text(name, true), encoding: 'PLAIN', hasStatistics: false })
+const json = (name: string): Column => ({ ...text(name, true), encoding: 'DELTA_BYTE_ARRAY', hasStatistics: false })
 const bytes = (name: string): Column => ({ name, type: 'BYTE_ARRAY', encoding: 'PLAIN', hasStatistics: false })
 const u64 = (name: string): Column => ({ name, type: 'INT64', converted: 'UINT_64', encoding: 'PLAIN' })
 const bool = (name: string): Column => ({ name, type: 'BOOLEAN' })
@@ -50,7 +54,7 @@ export const TABLES = {
       shared(text('type', true)),
       shared(bytes('state_key')),
       json('json'),
-      { ...bytes('value'), isOptional: true },
+      { ...bytes('value'), encoding: 'DELTA_BYTE_ARRAY', isOptional: true },
       bool('deleted'),
     ],
     order: ['address', 'type', 'version'],

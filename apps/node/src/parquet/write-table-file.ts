@@ -7,8 +7,10 @@ import { moveDurably } from '@ledger-state/core/files'
 import { fileWriter, ParquetWriter } from 'hyparquet-writer'
 import { type Column, columnsToSchema, ROWS_OF_GROUP, type RowSource } from './tables.js'
 
-/** Level 3 takes 2 % more bytes and more time here, level 9 saves 4 % of the bytes for a tenth more time. */
-const LEVEL = { params: { [constants.ZSTD_c_compressionLevel]: 2 } }
+/** Level 2 takes 5 % more bytes and 5 to 10 % less time for an export, level 8 takes 1 % fewer and 5 % more time. */
+const LEVEL = { params: { [constants.ZSTD_c_compressionLevel]: 6 } }
+/** Bytes of a page, before it is encoded. Each page begins without a value to refer to: pages of 1 MiB take 3 % more. */
+const BYTES_OF_PAGE = 16 << 20
 /** Ending of a file's name until the file is whole. */
 export const UNFINISHED = '.unfinished'
 
@@ -25,7 +27,7 @@ export async function writeTableFile(path: string, rows: RowSource): Promise<Tab
   rmSync(draft, { force: true })
   const writer = openParquetFile(draft, rows.columns)
   for (const columnData of rows.toRowGroups()) {
-    await writer.write({ columnData, rowGroupSize: ROWS_OF_GROUP })
+    await writer.write({ columnData, rowGroupSize: ROWS_OF_GROUP, pageSize: BYTES_OF_PAGE })
     await nextTurn()
   }
   await writer.finish()
