@@ -1,4 +1,4 @@
-import { Worker, type WorkerOptions } from 'node:worker_threads'
+import { type ResourceLimits, Worker, type WorkerOptions } from 'node:worker_threads'
 import { LedgerStateError } from '../error.js'
 import type { ThreadMessage, ThreadReply } from './protocol.js'
 
@@ -8,6 +8,8 @@ export interface ThreadOptions {
   readonly workerData?: unknown
   /** Node.js options of the thread; by default the options of the process. */
   readonly execArgv?: readonly string[]
+  /** Limits of the memory of the thread; by default the limits of Node.js. */
+  readonly resourceLimits?: ResourceLimits
   /** Converts an error of the work on a request that is no `LedgerStateError` into an error of the caller. */
   readonly toCrash: (thrown: unknown) => unknown
   /**
@@ -37,9 +39,13 @@ export class RequestThread<Request, Result> {
   #cause: unknown
 
   constructor(module: URL, options: ThreadOptions) {
-    const { workerData, execArgv } = options
+    const { workerData, execArgv, resourceLimits } = options
     this.#options = options
-    this.#worker = startWorker(module, { workerData, ...(execArgv && { execArgv: [...execArgv] }) })
+    this.#worker = startWorker(module, {
+      workerData,
+      ...(execArgv && { execArgv: [...execArgv] }),
+      ...(resourceLimits && { resourceLimits }),
+    })
     this.#worker.unref()
     this.#worker.on('message', (reply: ThreadReply<Result>) => this.#settle(reply))
     this.#worker.on('messageerror', (error) => {
