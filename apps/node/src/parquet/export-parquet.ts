@@ -16,10 +16,13 @@ import { RangeWriter, type RangeWriterOptions } from './range-writer.js'
 import { TABLE_NAMES, type TableName } from './tables.js'
 import { WritePacker } from './write-packer.js'
 
-/** Bytes of writes, as `WritePacker` counts them, after which a range ends. Half as many make files 18 % larger. */
+/** Bytes of writes, as `WritePacker` counts them, after which a range ends. */
 const BYTES_OF_RANGE = 128 << 20
-/** Writes after which a range ends: a small write of a new key takes more memory than its bytes. */
-const WRITES_OF_RANGE = 400_000
+/**
+ * Writes after which a range ends. Each key of a file costs its address and its first value, so files of half as many
+ * have a fifth more bytes for a write. In longer ranges, threads would mostly wait for the first one.
+ */
+const WRITES_OF_RANGE = 1_000_000
 /** Versions of a range. */
 const MOST_VERSIONS = 200_000
 const VERSIONS_OF_TURN = 200
