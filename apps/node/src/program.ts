@@ -19,6 +19,8 @@ try {
   const text = isLedgerStateError(error) ? error.message : error instanceof Error ? error.stack : String(error)
   process.stderr.write(`ledger-state: ${safeText(String(text))}\n`)
   process.exitCode = exitStatus(error)
+  // A stop does not wait for the readers of the output so far.
+  if (isLedgerStateError(error, 'stopped')) output.goOn()
 }
 output.finish()
 

@@ -32,6 +32,7 @@ export {
   type LmdbEngineReader,
   openStateEngine,
   openStateEngineReader,
+  type SnapshotOptions,
   type StateEngine,
   type StateEngineOptions,
   type WriterOptions,

@@ -120,6 +120,13 @@ export interface WriterOptions extends StateEngineOptions {
   readonly part?: boolean | undefined
 }
 
+/** Kind and end of a copy. */
+export interface SnapshotOptions {
+  /** Whether to leave out what no version needs; false by default. */
+  readonly compact?: boolean
+  readonly signal?: AbortSignal | undefined
+}
+
 /** A store open for reading, in the process of its writer or in another. */
 export interface LmdbEngineReader extends StateEngineReader {
   /** Identifies the store, in hex: a copy has the same, and a new store in the same folder another one. */
@@ -133,9 +140,9 @@ export interface LmdbEngineReader extends StateEngineReader {
    * Copies the current state of the store into an empty folder, while it is read and written. A compact copy has no
    * free pages and nothing that no version of the window sees, and takes longer. A part keeps all writes (`WriterOptions.part`).
    * @throws `store_not_empty` if the folder already holds a store; `store_locked` while another snapshot is taken into it;
-   *   `store_full`
+   *   `store_full`; the reason of the signal, after which the folder has no store or the whole copy
    */
-  snapshot(path: string, options?: { readonly compact?: boolean }): Promise<void>
+  snapshot(path: string, options?: SnapshotOptions): Promise<void>
   /**
    * Describes the segment files of the store. They stay as they are until a writer merges them.
    * @throws `invalid_argument` if the newest commits are not in segment files yet: `merge` writes them
@@ -472,19 +479,33 @@ class LmdbEngine implements StateEngine {
     return await this.#run(withSystemErrorsAsync(this.#store.path, () => checkStore(this.#store, options, parts)))
   }
 
-  async snapshot(path: string, { compact = false }: { readonly compact?: boolean } = {}): Promise<void> {
+  async snapshot(path: string, { compact = false, signal }: SnapshotOptions = {}): Promise<void> {
     this.#expectOpen()
     expectString('the path of the snapshot', path)
-    const expectOpen = () => this.#expectOpen()
-    const parts = { expectOpen, atFailpoint: this.#atFailpoint }
-    await this.#run(withSystemErrorsAsync(path, () => takeSnapshot(this.#store, path, compact, parts)))
-    if (!compact) return
-    expectOpen()
-    // The copy is whole: if this is interrupted, it is larger than necessary.
+    const expectGoing = () => {
+      this.#expectOpen()
+      signal?.throwIfAborted()
+    }
+    const parts = { expectGoing, atFailpoint: this.#atFailpoint }
+    try {
+      await this.#run(withSystemErrorsAsync(path, () => takeSnapshot(this.#store, path, compact, parts)))
+      if (compact) await this.#compactCopy(path, expectGoing, signal)
+    } catch (error) {
+      signal?.throwIfAborted()
+      throw error
+    }
+  }
+
+  /** Leaves out what no version needs. The copy is whole: if this is interrupted, it is larger than necessary. */
+  async #compactCopy(path: string, expectGoing: () => void, signal: AbortSignal | undefined): Promise<void> {
+    expectGoing()
     const copy = openStateEngine({ path, create: false, compress: this.#store.compress })
+    const stop = (): void => void copy.close()
+    signal?.addEventListener('abort', stop, { once: true })
     try {
       await this.#run(copy.reclaim())
     } finally {
+      signal?.removeEventListener('abort', stop)
       await copy.close()
     }
   }

@@ -4,6 +4,7 @@ import { openStateEngine } from '@ledger-state/state-engine'
 import { eventually } from '@ledger-state/testing/eventually'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
+import type { RunningProgram } from '../../testing/program.ts'
 
 let bed: CommandBed
 beforeEach(async () => {
@@ -22,18 +23,22 @@ async function checkEndedBy(...signals: NodeJS.Signals[]) {
   const check = bed.start('check', '--data-dir', bed.at('store'))
   let last: number | undefined
   for (const signal of signals) {
-    let pid: number | undefined
-    await eventually(
-      () => {
-        pid = childOf(check.child.pid!)
-        return pid !== undefined && pid !== last
-      },
-      () => `a process of the check: ${check.output}`,
-    )
-    process.kill(pid!, signal)
-    last = pid
+    last = await newChildOf(check, last)
+    process.kill(last, signal)
   }
   return await check.outcome()
+}
+
+async function newChildOf(check: RunningProgram, last: number | undefined): Promise<number> {
+  let pid: number | undefined
+  await eventually(
+    () => {
+      pid = childOf(check.child.pid!)
+      return pid !== undefined && pid !== last
+    },
+    () => `a process of the check: ${check.output}`,
+  )
+  return pid!
 }
 
 const canSeeChildren = process.platform === 'linux'
@@ -50,6 +55,21 @@ it.skipIf(!canSeeChildren).each([
   expect(stderr).toMatch(why)
   expect(stderr).toMatch(/the state of the store is unknown/)
   expect(stderr).not.toMatch(/is damaged|ingest again/)
+})
+
+it.skipIf(!canSeeChildren).each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)('by %s to the command ends both processes, and says so: status %i', async (signal, status) => {
+  const check = bed.start('check', '--data-dir', bed.at('store'))
+  const pid = await newChildOf(check, undefined)
+  // A process that is halted has not ended by itself.
+  process.kill(pid, 'SIGSTOP')
+  expect(await check.stop(signal)).toBe(status)
+  expect(check.output).toBe(
+    `ledger-state: stopped by ${signal}: the store was not read to its end, and nothing is known about it; the same command begins again\n`,
+  )
+  expect(() => process.kill(pid, 0)).toThrow('ESRCH')
 })
 
 it.skipIf(!canSeeChildren)('by one SIGSEGV is made again, and by two calls the store damaged', async () => {

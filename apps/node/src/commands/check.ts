@@ -12,7 +12,6 @@ import {
   checkUnfinished,
   noLedgerErrors,
   outsideOfStore,
-  stoppedBy,
   storeCorrupt,
   storeRootsDiffer,
   usageError,
@@ -29,7 +28,7 @@ import { formatCount, formatCounted } from '../terminal/amounts.js'
 import { describeAudit, describeDiffering, describeFinding } from '../terminal/audit-text.js'
 import { columns } from '../terminal/columns.js'
 import { writeNotice } from '../terminal/notice.js'
-import { listenForStop } from '../terminal/stop-signal.js'
+import { untilStop } from '../terminal/stop-signal.js'
 
 const CHECK_PROCESS = new URL('../processes/check-process.js', import.meta.url)
 
@@ -43,6 +42,9 @@ const REASONS: Partial<Record<NodeJS.Signals, string>> = {
   SIGSEGV: 'which happens if a file is cut short',
   SIGABRT: 'as Node.js does when its memory is exhausted and LMDB when a page contradicts itself: see the lines above',
 }
+
+/** Why a check that was stopped says nothing. */
+const NOT_CHECKED = 'the store was not read to its end, and nothing is known about it; the same command begins again'
 
 const stateRootOption = switchOption('state-root', 'compare the root of the state with the root in the ledger')
 const allRootsOption = switchOption(
@@ -139,7 +141,7 @@ which the value is wrong, and the keys that may have it. docs/trust.md describes
       return
     }
     const path = place.dataDir
-    const report = await checkInProcess(path)
+    const report = await untilStop(NOT_CHECKED, (signal) => checkInProcess(path, signal))
     const { problems } = report
     const what = formatCounted(report.records, 'record')
     if (asJson) process.stdout.write(`${JSON.stringify(reportFacts(report))}\n`)
@@ -156,16 +158,16 @@ async function checkStateRoot(
   version: bigint | undefined,
   hashSalt: string | undefined,
 ): Promise<void> {
-  const stop = listenForStop()
-  const engine = await openReader(place)
-  try {
-    process.stdout.write(`${await auditStateRoot(engine, place, { version, hashSalt, signal: stop.signal })}\n`)
-  } catch (error) {
-    const signal = stop.by()
-    throw signal ? stoppedBy(signal, 'the state was not read to its end') : outsideOfStore(error, engine.ledger)
-  } finally {
-    await engine.close()
-  }
+  await untilStop(NOT_CHECKED, async (signal) => {
+    const engine = await openReader(place)
+    try {
+      process.stdout.write(`${await auditStateRoot(engine, place, { version, hashSalt, signal })}\n`)
+    } catch (error) {
+      throw outsideOfStore(error, engine.ledger)
+    } finally {
+      await engine.close()
+    }
+  })
 }
 
 async function checkAllRoots(place: StorePlace, input: CommandInput): Promise<void> {
@@ -174,7 +176,10 @@ async function checkAllRoots(place: StorePlace, input: CommandInput): Promise<vo
   if (input.get(versionOption) !== undefined)
     throw usageError('--all-roots audits all versions; --version is for --state-root')
   const { dataDir } = place
-  const stop = listenForStop()
+  await untilStop('the same command continues the audit', (signal) => auditRoots(dataDir, input, signal))
+}
+
+async function auditRoots(dataDir: string, input: CommandInput, signal: AbortSignal): Promise<void> {
   const engine = openStateEngineReader({ path: dataDir, verifyReads: true })
   try {
     const record = await auditAllRoots(engine, dataDir, {
@@ -182,7 +187,7 @@ async function checkAllRoots(place: StorePlace, input: CommandInput): Promise<vo
       isAgain: input.get(againOption),
       proofsBudget: input.get(settings.proofsBudget),
       hashSalt: readHashSalt(input),
-      signal: stop.signal,
+      signal,
     })
     const { signed } = decodeCommitMark(engine.mark)
     for (const finding of record.findings) process.stdout.write(`${describeFinding(finding).join('\n')}\n`)
@@ -195,9 +200,6 @@ async function checkAllRoots(place: StorePlace, input: CommandInput): Promise<vo
       process.stdout.write(`${later}\n`)
     }
     if (record.findingCount > 0) throw storeRootsDiffer(dataDir, record.findingCount)
-  } catch (error) {
-    const signal = stop.by()
-    throw signal ? stoppedBy(signal, 'the same command continues the audit') : error
   } finally {
     await engine.close()
   }
@@ -224,20 +226,23 @@ async function nameDifferences(
 
 async function checkIndex(place: StorePlace, version: bigint | undefined): Promise<void> {
   if (place.kind === 'database') throw usageError('--holdings checks a store in a folder')
-  const stop = listenForStop()
-  const engine = openStateEngineReader({ path: place.dataDir, verifyReads: true })
+  const { dataDir } = place
+  await untilStop(NOT_CHECKED, (signal) => checkIndexOf(dataDir, version, signal))
+}
+
+async function checkIndexOf(dataDir: string, version: bigint | undefined, signal: AbortSignal): Promise<void> {
+  const engine = openStateEngineReader({ path: dataDir, verifyReads: true })
   try {
     const { ledger } = engine
-    if (!ledger) throw noLedgerErrors.emptyStore(place.dataDir)
-    const report = await checkHoldings(engine, version ?? ledger.latestVersion, stop.signal)
+    if (!ledger) throw noLedgerErrors.emptyStore(dataDir)
+    const report = await checkHoldings(engine, version ?? ledger.latestVersion, signal)
     if (!report) throw usageError('the store has no index of holdings: ledger-state index builds it')
     for (const problem of report.problems) process.stdout.write(`${problem}\n`)
     const what = `${formatCounted(report.rows, 'row')} of the index of holdings at version ${report.version}`
-    if (report.problems.length > 0) throw storeCorrupt.damagedStore(place.dataDir, report.problems.length, what)
+    if (report.problems.length > 0) throw storeCorrupt.damagedStore(dataDir, report.problems.length, what)
     process.stdout.write(`sound: ${what}\n`)
   } catch (error) {
-    const signal = stop.by()
-    throw signal ? stoppedBy(signal, 'the state was not read to its end') : outsideOfStore(error, engine.ledger)
+    throw outsideOfStore(error, engine.ledger)
   } finally {
     await engine.close()
   }
@@ -287,7 +292,7 @@ function reportRows(report: CheckReport): (readonly [string, string])[] {
 async function checkDatabase(place: DatabasePlace, asJson: boolean): Promise<void> {
   const engine = await openDatabaseReader(place)
   try {
-    const { problems, versions, keys, writes } = await engine.check()
+    const { problems, versions, keys, writes } = await untilStop(NOT_CHECKED, (signal) => engine.check({ signal }))
     const what = `${formatCounted(versions, 'version')}: ${formatCounted(keys, 'key')}, ${formatCounted(writes, 'write')}`
     if (asJson) process.stdout.write(`${JSON.stringify({ problems, versions: String(versions), keys, writes })}\n`)
     else printOutcome(problems, what)
@@ -303,10 +308,10 @@ async function checkDatabase(place: DatabasePlace, asJson: boolean): Promise<voi
  * @throws `store_corrupt` if reading the store ends that process twice; `unfinished` if something else ends it; the
  *   errors of that process
  */
-async function checkInProcess(path: string): Promise<CheckReport> {
+async function checkInProcess(path: string, stop: AbortSignal): Promise<CheckReport> {
   let fault: NodeJS.Signals | undefined
   for (let attempt = 1; ; attempt++) {
-    const said = await runCheckProcess(path)
+    const said = await runCheckProcess(path, stop)
     if ('report' in said) return said.report
     if ('signal' in said) {
       const { signal } = said
@@ -322,11 +327,18 @@ async function checkInProcess(path: string): Promise<CheckReport> {
   }
 }
 
-async function runCheckProcess(path: string): Promise<CheckMessage | { readonly signal: NodeJS.Signals }> {
+async function runCheckProcess(
+  path: string,
+  stop: AbortSignal,
+): Promise<CheckMessage | { readonly signal: NodeJS.Signals }> {
+  stop.throwIfAborted()
   const child = fork(CHECK_PROCESS, [path], {
     serialization: 'advanced',
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     execArgv: childArguments(),
+    // It only reads.
+    signal: stop,
+    killSignal: 'SIGKILL',
   })
   let said: CheckMessage | undefined
   child.once('message', (message: CheckMessage) => {

@@ -70,7 +70,8 @@ export const exportCommand: Command = {
       await writeLinesTo(file, feedLines(store, ledger.chainId, from, to, progress, exported), stop.signal)
       progress.finish()
       const signal = stop.by()
-      if (signal) throw stoppedBy(signal, `${file} is not written; the same command begins again`)
+      const left = named === '-' ? 'the output is not complete' : `${file} is not written`
+      if (signal) throw stoppedBy(signal, `${left}; the same command begins again`)
       const state = `the state at version ${from} (${formatCounted(exported.entries, 'entry', 'entries')})`
       process.stderr.write(
         `${file} holds ${state} and ${to === from ? 'no version' : `the ${formatCounted(to - from, 'version')}`} after it\n`,

@@ -21,6 +21,7 @@ import type { CommandInput } from '../config/command.js'
 import { defaultedOption, oneOf, option, switchOption, wholeNumber } from '../config/option.js'
 import { usage } from '../errors.js'
 import type { LedgerReader } from '../stores/ledger-reader.js'
+import { untilAborted, untilStop } from '../terminal/stop-signal.js'
 
 // Options and pages that all commands with histories share.
 
@@ -184,13 +185,16 @@ export function momentToCsv({ version, timestampUsec }: ChangeMoment): string {
 
 /**
  * Writes to standard output as fast as it is read. If the reader leaves, as `head` does, writing ends without an error.
+ * @throws `stopped`; the errors of the pieces
  */
 export async function writeToReader(pieces: AsyncIterable<string | Uint8Array>): Promise<void> {
-  try {
-    await pipeline(Readable.from(pieces), process.stdout, { end: false })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error
-  }
+  await untilStop('the output is not complete; the same command begins again', async (signal) => {
+    try {
+      await pipeline(Readable.from(untilAborted(pieces, signal)), process.stdout, { end: false, signal })
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error
+    }
+  })
 }
 
 function notComplete(oldestVersion: bigint): string {

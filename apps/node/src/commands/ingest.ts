@@ -13,7 +13,7 @@ import { proveSource } from '../ingest/prove-source.js'
 import { announceWindow, describeWindow, sourceFolderOf } from '../ingest/window-of-backup.js'
 import { rememberedHashSalt } from '../stores/remembered-hash-salt.js'
 import { placeIfNamed, type StorePlace, storeOptions, storePlace } from '../stores/store-place.js'
-import { listenForStop } from '../terminal/stop-signal.js'
+import { listenForStop, untilStopOf } from '../terminal/stop-signal.js'
 
 const fromOption = option('from', 'VERSION', 'first version to ingest, for an empty store', parseWhole)
 const toOption = option('to', 'VERSION|TIME', 'last version to ingest; with --since also a time', (text) =>
@@ -30,6 +30,8 @@ const dryRunOption = switchOption(
   'dry-run',
   'only read and prove the source; with --since, only print the size of the download; needs no store',
 )
+
+const NOTHING_DONE = 'nothing new was ingested; the same command begins again'
 
 /** @throws `usage` */
 function parseRange(text: string): { readonly from: bigint; readonly to: bigint } {
@@ -102,10 +104,11 @@ node.`,
       throw usage.followOfNoNode(named)
     }
     if (isDryRun && window) {
-      return await describeWindow(source, { ...given, place }, (text) => void process.stdout.write(`${text}\n`))
+      const print = (text: string) => void process.stdout.write(`${text}\n`)
+      return await untilStopOf(stop, NOTHING_DONE, () => describeWindow(source, { ...given, place }, print))
     }
     if (isDryRun) return await proveSource(source, { from, to, stop })
-    await announceWindow(source, { ...given, place }, notice)
+    await untilStopOf(stop, NOTHING_DONE, () => announceWindow(source, { ...given, place }, notice))
     const reopen = () => openSource(location, { ...given.source, follow, signal: stop.signal })
     const openAgain = isPipe(location)
       ? undefined

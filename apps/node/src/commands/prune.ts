@@ -6,6 +6,10 @@ import { noLedgerErrors } from '../errors.js'
 import { openWriter } from '../stores/open-writer.js'
 import { nameOfPlace, storeOptions, storePlace } from '../stores/store-place.js'
 import { formatBytes, formatCounted } from '../terminal/amounts.js'
+import { closeOnStop, untilStop } from '../terminal/stop-signal.js'
+
+/** Entries that a database deletes until a signal can stop the command. */
+const DATABASE_STEP_ENTRIES = 10_000
 
 export const pruneCommand: Command = {
   name: 'prune',
@@ -18,16 +22,31 @@ export const pruneCommand: Command = {
   async run(input) {
     const retain = input.required(settings.retain)
     const place = storePlace(input, 'prune')
-    // Does not create a store, so that a mistyped name of a folder or database is an error.
-    const engine = await openWriter(place, { create: false })
-    try {
-      if (!engine.ledger) throw noLedgerErrors.emptyStore(nameOfPlace(place))
-      const { oldestVersion } = await engine.prune(retain)
-      process.stdout.write(`the oldest version is ${oldestVersion}${describeEffect(engine)}\n`)
-    } finally {
-      await engine.close()
-    }
+    await untilStop('data below the window may be left; the same command deletes it', async (signal) => {
+      // Does not create a store, so that a mistyped name of a folder or database is an error.
+      const engine = await openWriter(place, { create: false })
+      try {
+        if (!engine.ledger) throw noLedgerErrors.emptyStore(nameOfPlace(place))
+        const oldestVersion = await pruneAll(engine, retain, signal)
+        process.stdout.write(`the oldest version is ${oldestVersion}${describeEffect(engine)}\n`)
+      } finally {
+        await engine.close()
+      }
+    })
   },
+}
+
+/** Prunes a store, and returns its oldest version. A closed store ends its merges, and a database deletes in steps. */
+async function pruneAll(engine: StateEngine | AsyncStateWriter, retain: bigint, signal: AbortSignal): Promise<bigint> {
+  if (engine.kind === 'sync') {
+    closeOnStop(signal, engine)
+    return (await engine.prune(retain)).oldestVersion
+  }
+  for (;;) {
+    signal.throwIfAborted()
+    const { oldestVersion, done } = await engine.prune(retain, { maxEntries: DATABASE_STEP_ENTRIES })
+    if (done) return oldestVersion
+  }
 }
 
 /** The window that is left of a store in a folder. The files keep versions below it until merges drop them. */

@@ -5,12 +5,12 @@ import type { Command } from '../config/command.js'
 import { readHashSalt } from '../config/hash-salt.js'
 import { switchOption, textOption } from '../config/option.js'
 import { settings } from '../config/settings.js'
-import { stoppedBy, usageError } from '../errors.js'
+import { usageError } from '../errors.js'
 import { auditStateRoot } from '../stores/audit-state-root.js'
 import { formatBytes, formatCounted, formatDuration, formatShare } from '../terminal/amounts.js'
 import { writeNotice } from '../terminal/notice.js'
 import { createProgressLine } from '../terminal/progress-line.js'
-import { listenForStop } from '../terminal/stop-signal.js'
+import { untilStop } from '../terminal/stop-signal.js'
 
 const intoOption = textOption('into', 'OUT', 'folder of the joined store; nothing may be there')
 const stateRootOption = switchOption(
@@ -34,28 +34,26 @@ this is right. The joined store has no index of holdings: ledger-state index mak
     const folders = input.rest()
     if (folders.length === 0) throw usageError('segments join: name the folders of the ranges')
     const into = input.required(intoOption)
-    const stop = listenForStop()
     const began = performance.now()
     const line = createProgressLine(process.stderr)
     try {
-      const joined = await joinRanges(folders, into, {
-        signal: stop.signal,
-        onProgress: (bytes, total) =>
-          line.update((seconds) => {
-            const amount = `${formatBytes(bytes)} of ${formatBytes(total)}`
-            return `joining: ${amount}, ${formatShare(bytes, total, seconds)}`
-          }),
-        verify: async (folder) => {
-          line.finish()
-          if (input.get(stateRootOption)) await verifyRoot(folder, readHashSalt(input), stop.signal)
-        },
-      })
+      const joined = await untilStop(`nothing is in ${into}; the same command begins again`, (signal) =>
+        joinRanges(folders, into, {
+          signal,
+          onProgress: (bytes, total) =>
+            line.update((seconds) => {
+              const amount = `${formatBytes(bytes)} of ${formatBytes(total)}`
+              return `joining: ${amount}, ${formatShare(bytes, total, seconds)}`
+            }),
+          verify: async (folder) => {
+            line.finish()
+            if (input.get(stateRootOption)) await verifyRoot(folder, readHashSalt(input), signal)
+          },
+        }),
+      )
       const seconds = (performance.now() - began) / 1_000
       const what = `versions ${joined.firstVersion} to ${joined.lastVersion}, joined from ${formatCounted(joined.stores, 'store')}`
       process.stdout.write(`${into} holds ${what} in ${formatDuration(seconds)}\n`)
-    } catch (error) {
-      const signal = stop.by()
-      throw signal ? stoppedBy(signal, `nothing is in ${into}; run the same command again`) : error
     } finally {
       line.finish()
     }

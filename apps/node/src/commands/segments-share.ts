@@ -1,15 +1,14 @@
-import { isLedgerStateError } from '@ledger-state/core'
 import { openSharedFiles, openSharedTarget, type SharedFiles, type SharedTarget } from '@ledger-state/feed'
 import { fetchSegments, pushSegments, type SegmentsManifest, verifySegments } from '@ledger-state/replication'
 import type { Command, CommandInput } from '../config/command.js'
 import { settings } from '../config/settings.js'
-import { diskTooSmall, stoppedBy, usageError } from '../errors.js'
+import { diskTooSmall, usageError } from '../errors.js'
 import { freeBytesAt } from '../stores/disk-space.js'
 import { makeDataFolder } from '../stores/make-data-folder.js'
 import { formatBytes, formatCounted, formatDuration, formatShare } from '../terminal/amounts.js'
 import { writeNotice } from '../terminal/notice.js'
 import { createProgressLine } from '../terminal/progress-line.js'
-import { listenForStop } from '../terminal/stop-signal.js'
+import { untilStop } from '../terminal/stop-signal.js'
 
 const SOURCE = {
   name: 'SOURCE',
@@ -38,7 +37,7 @@ of the environment must be allowed to write.`,
     const isBucket = /^(s3|gs):\/\//.test(place)
     if (!isBucket && isRemote(place)) throw usageError('segments push: name a folder, s3://BUCKET or gs://BUCKET')
     if (!isBucket) makeDataFolder(place)
-    const left = `${place} has the manifest of before; the same command completes it`
+    const left = `the manifest in ${place} is not changed; the same command completes the push`
     await withProgress('pushing', left, async (show, signal) => {
       let bucket: SharedTarget | undefined
       try {
@@ -67,18 +66,23 @@ that the files match the manifest, not that they match the ledger: check --state
   examples: ['ledger-state segments fetch https://files.example/mainnet --data-dir data/mainnet'],
   async run(input) {
     const path = input.required(settings.dataDir)
-    await withFiles(input, `the same command resumes at the same byte`, 'fetching', async (files, show, signal) => {
-      const manifest = await fetchSegments(files, path, {
-        signal,
-        onProgress: show,
-        onBegin: async (_, missing) => {
-          const [needed, free] = [missing + SPARE_BYTES, await freeBytesAt(path)]
-          if (free < needed) throw diskTooSmall.forSegments(path, needed, free)
-        },
-      })
-      const hint = `ledger-state check --state-root --data-dir ${path} shows whether it is the ledger`
-      return `${path} holds ${describe(manifest)}; ${hint}`
-    })
+    await withFiles(
+      input,
+      `${path} has no store yet; the same command resumes at the same byte`,
+      'fetching',
+      async (files, show, signal) => {
+        const manifest = await fetchSegments(files, path, {
+          signal,
+          onProgress: show,
+          onBegin: async (_, missing) => {
+            const [needed, free] = [missing + SPARE_BYTES, await freeBytesAt(path)]
+            if (free < needed) throw diskTooSmall.forSegments(path, needed, free)
+          },
+        })
+        const hint = `ledger-state check --state-root --data-dir ${path} shows whether it is the ledger`
+        return `${path} holds ${describe(manifest)}; ${hint}`
+      },
+    )
   },
 }
 
@@ -90,10 +94,15 @@ export const segmentsVerifyCommand: Command = {
   options: remoteOptions,
   examples: ['ledger-state segments verify shared/mainnet'],
   async run(input) {
-    await withFiles(input, 'the rest was not read', 'verifying', async (files, show) => {
-      const manifest = await verifySegments(files, { onProgress: show })
-      return `sound: ${describe(manifest)} are as the manifest says`
-    })
+    await withFiles(
+      input,
+      'the rest was not read; the same command begins again',
+      'verifying',
+      async (files, show, signal) => {
+        const manifest = await verifySegments(files, { onProgress: show, signal })
+        return `sound: ${describe(manifest)} are as the manifest says`
+      },
+    )
   },
 }
 
@@ -122,7 +131,6 @@ async function withProgress(
   left: string,
   work: (show: Show, signal: AbortSignal) => Promise<string>,
 ): Promise<void> {
-  const stop = listenForStop()
   const began = performance.now()
   const line = createProgressLine(process.stderr)
   const show: Show = (bytes, total) =>
@@ -131,12 +139,9 @@ async function withProgress(
       return `${verb}: ${amount}, ${formatShare(bytes, total, seconds)}, ${formatBytes(bytes / seconds)}/s`
     })
   try {
-    const said = await work(show, stop.signal)
+    const said = await untilStop(left, (signal) => work(show, signal))
     line.finish()
     process.stdout.write(`${said} (${formatDuration((performance.now() - began) / 1_000)})\n`)
-  } catch (error) {
-    const signal = stop.by()
-    throw signal && !isLedgerStateError(error, 'store_corrupt') ? stoppedBy(signal, left) : error
   } finally {
     line.finish()
   }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { eventually } from '@ledger-state/testing/eventually'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
-import { BLOCK_VERSIONS, type SteadyNode, startSteadyNode } from '../../testing/steady-ledger.ts'
+import { accountAddress, BLOCK_VERSIONS, type SteadyNode, startSteadyNode } from '../../testing/steady-ledger.ts'
 
 let bed: CommandBed
 let source: SteadyNode | undefined
@@ -59,6 +59,49 @@ describe('a signal', () => {
     expect(proof.output).toMatch(/stopped by SIGTERM: .* the rest was not read/)
     expect(await follower.stop()).toBe(0)
     expect(follower.output).toMatch(/^stopped: [\d,]+ versions/m)
+  })
+
+  it('ends a history that nobody reads with status 130, and says that it is not complete', async () => {
+    source = await startSteadyNode()
+    source.latest = 30_000
+    expect(await bed.start('ingest', source.url, '--data-dir', bed.at('store'), '--no-verify').ended).toBe(0)
+    const program = bed.start('history', 'account', accountAddress(0), '--data-dir', bed.at('store'))
+    const { stdout } = program.child
+    stdout!.pause()
+    await eventually(
+      () => stdout!.readableLength > 0,
+      () => program.output,
+    )
+    program.child.kill('SIGINT')
+    await eventually(
+      () => program.output !== '',
+      () => 'its line',
+    )
+    stdout!.resume()
+    expect(await program.ended).toBe(130)
+    expect(program.output).toContain(
+      'ledger-state: stopped by SIGINT: the output is not complete; the same command begins again\n',
+    )
+  })
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('ends a prune, and a second one prunes the rest: %s', async (signal) => {
+    await bed.fill('store', 30_000)
+    const words = ['prune', '--retain', '10', '--data-dir', bed.at('store')]
+    const program = bed.start(...words)
+    await eventually(
+      async () => (await info()).oldest_ledger_version === '29990',
+      () => program.output,
+    )
+    const status = await program.stop(signal)
+    // The prune may be done by then.
+    if (status !== 0) {
+      expect(status).toBe(signal === 'SIGINT' ? 130 : 143)
+      expect(program.output).toContain(
+        `ledger-state: stopped by ${signal}: data below the window may be left; the same command deletes it\n`,
+      )
+    }
+    expect(await bed.start(...words).ended).toBe(0)
+    expect((await info()).oldest_ledger_version).toBe('29990')
   })
 
   it('ends an export with status 143, and leaves no file', async () => {

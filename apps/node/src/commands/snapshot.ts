@@ -1,12 +1,13 @@
+import { existsSync } from 'node:fs'
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
 import { followLinks, moveDurably } from '@ledger-state/core/files'
 import { holdAudit } from '@ledger-state/ingest'
-import { openAssembly, openStateEngineReader, UNFINISHED_STORE_FILE } from '@ledger-state/state-engine'
+import { openAssembly, openStateEngineReader, STORE_FILE, UNFINISHED_STORE_FILE } from '@ledger-state/state-engine'
 import type { Command } from '../config/command.js'
 import { switchOption } from '../config/option.js'
-import { copyNotEmpty, stoppedBy, usageError } from '../errors.js'
+import { copyNotEmpty, usageError } from '../errors.js'
 import { auditFolder } from '../stores/audit-folder.js'
 import { copyStore } from '../stores/copy-store.js'
 import { openExportSource } from '../stores/export-source.js'
@@ -16,7 +17,7 @@ import { nameOfPlace, type StorePlace, storeOptions, storePlace, wordToPlace } f
 import { findWriteTarget } from '../stores/write-target.js'
 import { formatBytes, formatCounted, formatShare } from '../terminal/amounts.js'
 import { createProgressLine } from '../terminal/progress-line.js'
-import { listenForStop } from '../terminal/stop-signal.js'
+import { untilStop } from '../terminal/stop-signal.js'
 
 const compactOption = switchOption(
   'compact',
@@ -38,10 +39,16 @@ export const snapshotCommand: Command = {
   async run(input) {
     const [from, to] = [storePlace(input, 'snapshot'), wordToPlace(input.argument('DIR'))]
     const compact = input.get(compactOption)
-    if (from.kind === 'folder' && to.kind === 'folder') await copyFiles(from.dataDir, to.dataDir, compact)
-    else if (compact) throw usageError('snapshot: --compact is for a copy of a folder into a folder')
-    else if (to.kind === 'folder') await copyIntoFolder(from, await folderAt(to.dataDir))
-    else await copyRecords(from, to)
+    const isOfFiles = from.kind === 'folder' && to.kind === 'folder'
+    if (compact && !isOfFiles) throw usageError('snapshot: --compact is for a copy of a folder into a folder')
+    await untilStop(
+      () => leftOf(to),
+      async (signal) => {
+        if (isOfFiles) await copyFiles(from.dataDir, to.dataDir, compact, signal)
+        else if (to.kind === 'folder') await copyIntoFolder(from, await folderAt(to.dataDir), signal)
+        else await copyRecords(from, to, signal)
+      },
+    )
     const copy = await openReader(to)
     const { ledger } = copy
     await copy.close()
@@ -50,14 +57,23 @@ export const snapshotCommand: Command = {
   },
 }
 
-async function copyFiles(from: string, to: string, compact: boolean): Promise<void> {
+/** What a copy that was stopped leaves. */
+function leftOf(to: StorePlace): string {
+  const name = nameOfPlace(to)
+  if (to.kind === 'database') return `${name} is not whole; empty it before the next attempt`
+  if (existsSync(join(to.dataDir, STORE_FILE)))
+    return `${name} holds the whole copy, which is larger than it has to be: a snapshot of it with --compact is smaller`
+  return `nothing is in ${name}; the same command begins again`
+}
+
+async function copyFiles(from: string, to: string, compact: boolean, signal: AbortSignal): Promise<void> {
   const folder = await folderAt(to)
   const engine = openStateEngineReader({ path: from, verifyReads: true })
   const { fileBytes, freeBytes } = engine.stats
   const audit = await holdAudit(auditFolder(from))
   const stopShowing = showGrowth(join(folder, UNFINISHED_STORE_FILE), compact ? fileBytes - freeBytes : fileBytes)
   try {
-    await engine.snapshot(folder, { compact })
+    await engine.snapshot(folder, { compact, signal })
     await audit?.copyTo(auditFolder(folder))
   } catch (error) {
     // The engine knows only the folder at the end of all links.
@@ -80,13 +96,13 @@ async function folderAt(path: string): Promise<string> {
  * Copies into a folder, which gets its name only once the copy is whole. Nothing is left if it fails.
  * @throws `store_locked` while another command makes a store at the same place
  */
-async function copyIntoFolder(from: StorePlace, path: string): Promise<void> {
+async function copyIntoFolder(from: StorePlace, path: string, signal: AbortSignal): Promise<void> {
   if ((await readdir(path).catch(() => [])).length > 0) throw copyNotEmpty(path)
   const assembly = openAssembly(path)
   const unfinished = join(assembly.folder, 'copy')
   try {
     await rm(unfinished, { recursive: true, force: true })
-    await copyRecords(from, { kind: 'folder', dataDir: unfinished })
+    await copyRecords(from, { kind: 'folder', dataDir: unfinished }, signal)
     await moveDurably(unfinished, path)
   } finally {
     await rm(assembly.folder, { recursive: true, force: true })
@@ -95,8 +111,7 @@ async function copyIntoFolder(from: StorePlace, path: string): Promise<void> {
 }
 
 /** Copies between stores of two kinds. */
-async function copyRecords(from: StorePlace, to: StorePlace): Promise<void> {
-  const stop = listenForStop()
+async function copyRecords(from: StorePlace, to: StorePlace, signal: AbortSignal): Promise<void> {
   const progress = createProgressLine(process.stderr)
   const source = await openExportSource(from)
   try {
@@ -104,7 +119,7 @@ async function copyRecords(from: StorePlace, to: StorePlace): Promise<void> {
     try {
       await copyStore(source, writer, {
         name: nameOfPlace(to),
-        signal: stop.signal,
+        signal,
         onProgress: ({ entries, version }) =>
           progress.update(() => {
             if (version === undefined) return `copying the state: ${formatCounted(entries, 'entry', 'entries')}`
@@ -114,10 +129,6 @@ async function copyRecords(from: StorePlace, to: StorePlace): Promise<void> {
     } finally {
       await writer.close()
     }
-  } catch (error) {
-    const signal = stop.by()
-    if (signal) throw stoppedBy(signal, `${nameOfPlace(to)} is not whole; empty it before the next attempt`)
-    throw error
   } finally {
     progress.finish()
     await source.close()

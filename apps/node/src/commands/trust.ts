@@ -3,18 +3,18 @@ import type { AsyncStateReader, StateEngineReader } from '@ledger-state/engine'
 import { checkEndings } from '@ledger-state/feed'
 import { readEpochEndings, rejectUnsigned } from '@ledger-state/ingest'
 import { decodeCommitMark } from '@ledger-state/records'
-import type { Command } from '../config/command.js'
+import type { Command, CommandInput } from '../config/command.js'
 import { readHashSalt } from '../config/hash-salt.js'
 import { defaultedOption, wholeNumber } from '../config/option.js'
 import { settings } from '../config/settings.js'
-import { noLedgerErrors, stoppedBy, untrusted } from '../errors.js'
+import { noLedgerErrors, untrusted } from '../errors.js'
 import { keepTree, treeFolderOf } from '../stores/keep-tree.js'
 import { openReader } from '../stores/open-reader.js'
 import { openWriter } from '../stores/open-writer.js'
-import { nameOfPlace, storeOptions, storePlace } from '../stores/store-place.js'
+import { nameOfPlace, type StorePlace, storeOptions, storePlace } from '../stores/store-place.js'
 import { formatCounted } from '../terminal/amounts.js'
 import { createProgressLine } from '../terminal/progress-line.js'
-import { listenForStop } from '../terminal/stop-signal.js'
+import { untilAborted, untilStop } from '../terminal/stop-signal.js'
 
 const keptOption = defaultedOption('keep', 'N', 'number of trees to keep, the newest ones', '1', wholeNumber(1, 100))
 
@@ -32,27 +32,33 @@ waypoint that the network publishes to trust nobody else.`,
   ],
   async run(input) {
     const place = storePlace(input, 'trust check')
-    const engine = await openReader(place)
-    try {
-      const { ledger, mark } = engine.kind === 'sync' ? engine : await engine.snapshot()
-      if (!ledger) throw noLedgerErrors.emptyStore(nameOfPlace(place))
-      const given = input.get(settings.waypoints) ?? input.get(settings.network)?.waypoints ?? []
-      const { signed, hashSalt } = decodeCommitMark(mark)
-      const waypoints = given.length > 0 || !signed ? given : [signed.waypoint]
-      if (waypoints.length === 0) throw untrusted.noWaypoint(nameOfPlace(place))
-      const salt = readHashSalt(input) ?? hashSalt
-      const checked = await checkEndings(bytesOfEndings(engine), waypoints, salt).catch((error: unknown) => {
-        if (salt !== undefined || !isLedgerStateError(error, 'untrusted')) throw error
-        throw untrusted.saltUnknown(nameOfPlace(place), error)
-      })
-      if (!checked.epochs) throw untrusted.noEndings(nameOfPlace(place))
-      const [first, last] = checked.epochs
-      const what = `${formatCounted(checked.count, 'epoch change')}, ${first} to ${last}`
-      process.stdout.write(`sound: ${what}, are verified from the waypoint ${waypoints.join(' or ')}\n`)
-    } finally {
-      await engine.close()
-    }
+    const left = 'the rest of the epoch changes was not verified; the same command begins again'
+    await untilStop(left, (signal) => checkTrust(place, input, signal))
   },
+}
+
+async function checkTrust(place: StorePlace, input: CommandInput, signal: AbortSignal): Promise<void> {
+  const engine = await openReader(place)
+  try {
+    const { ledger, mark } = engine.kind === 'sync' ? engine : await engine.snapshot()
+    if (!ledger) throw noLedgerErrors.emptyStore(nameOfPlace(place))
+    const given = input.get(settings.waypoints) ?? input.get(settings.network)?.waypoints ?? []
+    const { signed, hashSalt } = decodeCommitMark(mark)
+    const waypoints = given.length > 0 || !signed ? given : [signed.waypoint]
+    if (waypoints.length === 0) throw untrusted.noWaypoint(nameOfPlace(place))
+    const salt = readHashSalt(input) ?? hashSalt
+    const endings = untilAborted(bytesOfEndings(engine), signal)
+    const checked = await checkEndings(endings, waypoints, salt).catch((error: unknown) => {
+      if (salt !== undefined || !isLedgerStateError(error, 'untrusted')) throw error
+      throw untrusted.saltUnknown(nameOfPlace(place), error)
+    })
+    if (!checked.epochs) throw untrusted.noEndings(nameOfPlace(place))
+    const [first, last] = checked.epochs
+    const what = `${formatCounted(checked.count, 'epoch change')}, ${first} to ${last}`
+    process.stdout.write(`sound: ${what}, are verified from the waypoint ${waypoints.join(' or ')}\n`)
+  } finally {
+    await engine.close()
+  }
 }
 
 export const trustKeepTreeCommand: Command = {
@@ -67,22 +73,20 @@ the signed one, as \`check --state-root\` does. A node that runs finds it by its
   examples: ['ledger-state trust keep-tree --data-dir data/mainnet'],
   async run(input) {
     const place = storePlace(input, 'trust keep-tree')
-    const stop = listenForStop()
-    const engine = await openReader(place)
-    try {
-      const { ledger } = engine.kind === 'sync' ? engine : await engine.snapshot()
-      if (!ledger) throw noLedgerErrors.emptyStore(nameOfPlace(place))
-      const folder = treeFolderOf(place, input.get(settings.treeDir))
-      const kept = input.get(keptOption)
-      const line = createProgressLine(process.stderr)
-      const options = { kept, folder, hashSalt: readHashSalt(input), line, signal: stop.signal }
-      process.stdout.write(`${await keepTree(engine, place, options)}\n`)
-    } catch (error) {
-      const signal = stop.by()
-      throw signal ? stoppedBy(signal, 'the state was not read to its end') : error
-    } finally {
-      await engine.close()
-    }
+    await untilStop('there is no new tree; the same command begins again', async (signal) => {
+      const engine = await openReader(place)
+      try {
+        const { ledger } = engine.kind === 'sync' ? engine : await engine.snapshot()
+        if (!ledger) throw noLedgerErrors.emptyStore(nameOfPlace(place))
+        const folder = treeFolderOf(place, input.get(settings.treeDir))
+        const kept = input.get(keptOption)
+        const line = createProgressLine(process.stderr)
+        const options = { kept, folder, hashSalt: readHashSalt(input), line, signal }
+        process.stdout.write(`${await keepTree(engine, place, options)}\n`)
+      } finally {
+        await engine.close()
+      }
+    })
   },
 }
 

@@ -14,7 +14,7 @@ import { rememberFolder } from '../stores/remember-folder.js'
 import type { StorePlace } from '../stores/store-place.js'
 import { createProgressLine } from '../terminal/progress-line.js'
 import { describeSlice } from '../terminal/slice-rows.js'
-import type { Stop } from '../terminal/stop-signal.js'
+import { closeOnStop, type Stop, untilStopOf } from '../terminal/stop-signal.js'
 import { expectNoBegunSlice } from './begin-sliced-replica.js'
 import { ingestTableBytes } from './ingest-memory.js'
 import { describeIngested, durationSince, notice } from './ingest-notice.js'
@@ -63,7 +63,10 @@ export async function ingestInto(place: StorePlace, source: LedgerSource, option
       isIngested = engine.ledger !== undefined || signal !== undefined
       if (!isIngested) throw noLedgerErrors.nothingIngested(source.description)
       if (signal && !untilStopped) throw stoppedBy(signal, `${report}; run the same command again to resume`)
-      if (memtableBytes && engine.kind === 'sync' && !signal) await mergeFiles(engine, range !== undefined)
+      if (memtableBytes && engine.kind === 'sync' && !signal) {
+        const left = `${report}, not merged yet; run the same command again to merge them`
+        await untilStopOf(stop, left, () => mergeFiles(engine, range !== undefined, stop.signal))
+      }
       notice(`${signal ? 'stopped' : 'ingested'}: ${report}`)
       const status = await readSliceStatus(engine)
       if (status) notice(describeSlice(status))
@@ -105,7 +108,8 @@ async function readSource(engine: Writer, place: StorePlace, source: LedgerSourc
 }
 
 /** Merges everything into files, and for a range of versions into one file. */
-async function mergeFiles(engine: StateEngine, isRange: boolean): Promise<void> {
+async function mergeFiles(engine: StateEngine, isRange: boolean, signal: AbortSignal): Promise<void> {
+  closeOnStop(signal, engine)
   await mergeWithProgress(engine, process.stderr)
   if (!isRange) return
   notice('making one segment of all files: it can then be joined with other ranges')
@@ -120,7 +124,7 @@ async function checkImportedState(
   engine: Writer,
   place: StorePlace,
   { base }: LedgerSource,
-  { checkStateRoot = false, hashSalt, stop: { signal } }: IngestIntoOptions,
+  { checkStateRoot = false, hashSalt, stop }: IngestIntoOptions,
 ): Promise<void> {
   if (!checkStateRoot || !base?.stateRoot) return
   const store = await auditedStore(engine)
@@ -131,19 +135,26 @@ async function checkImportedState(
       version === undefined ? 'no later one has a root to compare' : `version ${version} is compared instead`
     notice(`the imported state of version ${base.version} is pruned (--retain): ${instead}`)
   }
-  if (version !== undefined) notice(await auditStateRoot(engine, place, { version, hashSalt, signal }))
+  if (version === undefined) return
+  const left = 'the imported state is in the store, but was not checked; ledger-state check --state-root checks it'
+  await untilStopOf(stop, left, async (signal) =>
+    notice(await auditStateRoot(engine, place, { version, hashSalt, signal })),
+  )
 }
 
 /** Makes the tree of the newest signed checkpoint, if it is to be kept. */
 async function keepTreeOfState(
   engine: Writer,
   place: StorePlace,
-  { trees, hashSalt, stop: { signal } }: IngestIntoOptions,
+  { trees, hashSalt, stop }: IngestIntoOptions,
 ): Promise<void> {
   if (!trees) return
   const folder = treeFolderOf(place, trees.folder)
   const line = createProgressLine(process.stderr)
-  const said = await keepTree(engine, place, { ...trees, folder, hashSalt, line, signal })
+  const left = 'everything is in the store, but its tree was not built; ledger-state trust keep-tree builds it'
+  const said = await untilStopOf(stop, left, (signal) =>
+    keepTree(engine, place, { ...trees, folder, hashSalt, line, signal }),
+  )
   if (said) notice(said)
 }
 

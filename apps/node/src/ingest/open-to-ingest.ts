@@ -31,10 +31,11 @@ function networkNamed(location: string, given: Network | undefined): Network | u
   return network && !existsSync(location) ? network : undefined
 }
 
-/** Turns an error of a source that a signal ended into `stopped`, because it is not a fault of the source. */
-export function asStopped(error: unknown, stop: Stop): unknown {
+/**
+ * Turns an error of a source that a signal ended into `stopped`, because it is not a fault of the source.
+ * @param left what the stop leaves, and how to go on
+ */
+export function asStopped(error: unknown, stop: Stop, left = 'run the same command again to resume'): unknown {
   const signal = stop.by()
-  return signal && isLedgerStateError(error, 'source_failed')
-    ? stoppedBy(signal, 'run the same command again to resume')
-    : error
+  return signal && isLedgerStateError(error, 'source_failed') ? stoppedBy(signal, left) : error
 }

@@ -34,6 +34,8 @@ function tell(message: CheckMessage): void {
 }
 
 withstandSignalsAndOutputs()
+// A terminal sends it to both processes. The command that started this one ends it, and says so.
+process.on('SIGINT', () => {})
 process.on('disconnect', () => process.exit())
 check(process.argv[2]!).then(
   (report) => tell({ report }),

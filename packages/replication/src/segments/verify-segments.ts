@@ -4,10 +4,11 @@ import { manifestErrors } from '../errors.js'
 import { readManifest, toReadError } from './read-manifest.js'
 import { nameOfFile, type SegmentsManifest } from './segments-manifest.js'
 
-/** Progress of a verification. */
+/** Progress and end of a verification. */
 export interface VerifySegmentsOptions {
   /** Called with the bytes that were read, and all. */
   readonly onProgress?: ((bytes: number, total: number) => void) | undefined
+  readonly signal?: AbortSignal | undefined
 }
 
 /**
@@ -16,7 +17,7 @@ export interface VerifySegmentsOptions {
  */
 export async function verifySegments(
   files: SharedFiles,
-  { onProgress }: VerifySegmentsOptions = {},
+  { onProgress, signal }: VerifySegmentsOptions = {},
 ): Promise<SegmentsManifest> {
   const manifest = await readManifest(files)
   const total = manifest.files.reduce((sum, { bytes }) => sum + bytes, 0)
@@ -32,8 +33,10 @@ export async function verifySegments(
         if (bytes > file.bytes) break
         done += piece.length
         onProgress?.(done, total)
+        signal?.throwIfAborted()
       }
     } catch (error) {
+      signal?.throwIfAborted()
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw manifestErrors.fileMissing(files.placeOf(name))
       throw toReadError(files, name, error)
     }

@@ -15,12 +15,15 @@ const sync = promisify(fsync)
 export class HeldSegments {
   readonly #from: string
   readonly #to: string
+  readonly #expectGoing: () => void
   readonly #linked = new Set<number>()
   readonly #descriptors = new Map<number, number>()
 
-  constructor(from: string, to: string) {
+  /** @param expectGoing called between steps of a copy. @throws what ends it */
+  constructor(from: string, to: string, expectGoing: () => void) {
     this.#from = from
     this.#to = to
+    this.#expectGoing = expectGoing
   }
 
   /** Holds the files that are in the folder now. */
@@ -42,7 +45,7 @@ export class HeldSegments {
       if (this.#linked.has(file) && (await this.#isSynced(file))) continue
       const descriptor = this.#descriptors.get(file)
       if (descriptor === undefined) return false
-      await copyDurably(descriptor, segmentPath(this.#to, file))
+      await copyDurably(descriptor, segmentPath(this.#to, file), this.#expectGoing)
     }
     return true
   }
@@ -80,7 +83,7 @@ export class HeldSegments {
   }
 }
 
-async function copyDurably(from: number, path: string): Promise<void> {
+async function copyDurably(from: number, path: string, expectGoing: () => void): Promise<void> {
   const to = openSync(path, 'wx')
   try {
     const buffer = Buffer.allocUnsafe(COPIED_AT_ONCE)
@@ -90,6 +93,7 @@ async function copyDurably(from: number, path: string): Promise<void> {
       for (let done = 0; done < count; ) done += writeSync(to, buffer, done, count - done, at + done)
       at += count
       await nextTurn()
+      expectGoing()
     }
     await sync(to)
   } finally {

@@ -37,7 +37,7 @@ describe('a snapshot taken during the work of a writer that commits, merges and 
     const backup: Backup = (file, compact) => store.root.backup(file, compact)
     const root = overriding(store.root, { backup: around(backup) })
     try {
-      await takeSnapshot({ ...store, root }, copyPath(), false, { atFailpoint: neverFail, expectOpen: () => {} })
+      await takeSnapshot({ ...store, root }, copyPath(), false, { atFailpoint: neverFail, expectGoing: () => {} })
     } finally {
       await store.root.close()
     }

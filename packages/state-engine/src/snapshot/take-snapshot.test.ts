@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, linkSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, linkSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Write } from '@ledger-state/core'
+import { eventually } from '@ledger-state/testing/eventually'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
 import { expect, it } from 'vitest'
@@ -138,13 +139,52 @@ it('of two snapshots into one folder, one has it, whatever step it is at', async
   for (const engine of [first, second, copy]) await engine.close()
 })
 
+it.each(['snapshot: files held', 'snapshot: data file copied', 'snapshot: file copied'] as const)(
+  'a signal at "%s" ends a copy, of which nothing but the lock file is left, and the next one is whole',
+  async (stopped) => {
+    const path = join(folder.path, 'store')
+    await filledStore(path)
+    const end = new AbortController()
+    const reader = openReaderWithFailpoints({ path }, (step) => step === stopped && end.abort())
+    const copyPath = join(folder.path, 'copy')
+    const { signal } = end
+    await expect(reader.snapshot(copyPath, { signal })).rejects.toMatchObject({ name: 'AbortError' })
+    expect(readdirSync(copyPath)).toEqual([LOCK_FILE])
+    await expect(reader.snapshot(copyPath, { signal })).rejects.toMatchObject({ name: 'AbortError' })
+    await reader.snapshot(copyPath)
+    const copy = openStateEngineReader({ path: copyPath })
+    expect((await copy.check()).problems).toEqual([])
+    for (const engine of [reader, copy]) await engine.close()
+  },
+)
+
+it('a signal during the compaction of a copy leaves the whole copy', async () => {
+  const path = join(folder.path, 'store')
+  await filledStore(path)
+  const reader = openStateEngineReader({ path })
+  const copyPath = join(folder.path, 'copy')
+  const end = new AbortController()
+  const copying = reader.snapshot(copyPath, { compact: true, signal: end.signal })
+  await eventually(
+    () => existsSync(join(copyPath, STORE_FILE)),
+    () => 'a copy with its name',
+  )
+  end.abort()
+  // It may be done by then.
+  await copying.catch((error: unknown) => expect(error).toBe(end.signal.reason))
+  const copy = openStateEngine({ path: copyPath, create: false })
+  expect((await copy.check()).problems).toEqual([])
+  expect(copy.ledger).toEqual(reader.ledger)
+  for (const engine of [reader, copy]) await engine.close()
+})
+
 it('a file that has the name of a copied one stays as it is: it may be the same file', async () => {
   const path = join(folder.path, 'store')
   await filledStore(path)
   const file = listSegments(path)[0]!
   const before = readFileSync(segmentPath(path, file))
   linkSync(segmentPath(path, file), segmentPath(folder.path, file))
-  const held = new HeldSegments(path, folder.path)
+  const held = new HeldSegments(path, folder.path, () => {})
   expect(() => held.holdPresent()).toThrow('EEXIST')
   held.close()
   expect(readFileSync(segmentPath(path, file)).equals(before)).toBe(true)

@@ -68,15 +68,15 @@ async function copyStore(
   store: LmdbStore,
   path: string,
   compact: boolean,
-  { atFailpoint, expectOpen }: SnapshotParts,
+  { atFailpoint, expectGoing }: SnapshotParts,
 ): Promise<void> {
   const unfinished = join(path, UNFINISHED_STORE_FILE)
   try {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       withStoreErrors(path, () => removeUnfinished(path, unfinished))
       showNewest(store)
-      if (!(await copyAll({ store, path, unfinished, compact, atFailpoint, expectOpen }))) continue
-      expectOpen()
+      if (!(await copyAll({ store, path, unfinished, compact, atFailpoint, expectGoing }))) continue
+      expectGoing()
       await withStoreErrorsAsync(path, () => moveDurably(unfinished, join(path, STORE_FILE)))
       return
     }
@@ -118,8 +118,8 @@ function expectFirstFile({ root, meta, path }: LmdbStore): void {
 
 export interface SnapshotParts {
   readonly atFailpoint: AtFailpoint
-  /** Called between steps. @throws `store_closed` once the engine is closed, which ends the copy */
-  readonly expectOpen: () => void
+  /** Called between steps. @throws what ends the copy: `store_closed`, or the reason of a signal */
+  readonly expectGoing: () => void
 }
 
 interface CopyParts extends SnapshotParts {
@@ -135,12 +135,12 @@ interface CopyParts extends SnapshotParts {
  * opened.
  */
 async function copyAll(parts: CopyParts): Promise<boolean> {
-  const { store, path, unfinished, atFailpoint, expectOpen } = parts
+  const { store, path, unfinished, atFailpoint, expectGoing } = parts
   const held = new HeldFiles(store.path)
-  const segments = new HeldSegments(store.path, path)
+  const segments = new HeldSegments(store.path, path, expectGoing)
   try {
     await copyDataFile(parts, held, segments)
-    expectOpen()
+    expectGoing()
     atFailpoint('snapshot: data file copied')
     return await withStoreErrorsAsync(path, async () => {
       held.holdPresent()
@@ -196,7 +196,7 @@ async function copyDataFile(
  * if they end below the oldest version of the data file.
  */
 async function copyWalFiles(
-  { store: { storeId, path: from }, path, atFailpoint, expectOpen }: CopyParts,
+  { store: { storeId, path: from }, path, atFailpoint, expectGoing }: CopyParts,
   { record }: CopiedState,
   held: HeldFiles,
 ): Promise<boolean> {
@@ -246,7 +246,7 @@ async function copyWalFiles(
     } finally {
       copy.close()
     }
-    expectOpen()
+    expectGoing()
     await finishCopy(file, copy, recordSeed(storeId, fileNumber))
     latestVersion = copy.segment.head?.latestVersion ?? latestVersion
     if (!copy.isSealed) {
