@@ -7,7 +7,7 @@ import { openDemoLedger } from '../demo/demo-ledger.js'
 
 const MARKET = '0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::market::quote'
 const TYPE = '0x1::account::Account'
-const ITEM = ['0x5', '--key-type', 'u64', '--value-type', 'u64', '--key', '"4"']
+const ITEM = ['--key-type', 'u64', '--value-type', 'u64', '--key', '"4"']
 
 let bed: CommandBed
 
@@ -29,7 +29,7 @@ describe('an empty list', () => {
   it.each([
     ['get balances 0x5 --nonzero --asset 0xa', 'no holdings above zero of 0x5 in this asset at version 2999'],
     ['get holders 0x5', 'no holders of 0x5 at version 2999: this state has no such asset'],
-    ['get holders 0x5::x::Y', 'no holders of 0x5::x::Y at version 2999: this state has no such asset'],
+    ['get holders 0x5::x::Y', 'no holders of 0x5::x::Y at version 2999: 0x5 has no modules'],
     ['get tokens 0x5 --version 2000', 'no tokens of 0x5 at version 2000: this state has no such collection'],
     ['history account 0x5', 'no changes of this account from version 0 to 2999'],
     ['history balance 0x5 0xa', 'no changes of this balance from version 0 to 2999: check ADDRESS and ASSET'],
@@ -45,9 +45,13 @@ describe('an empty list', () => {
     expect(list(...line.split(' '))).toMatchObject({ status: 0, stdout: '', stderr: `${notice}\n` })
   })
 
-  it('of a table item names the words to check', () => {
-    const stderr = 'no changes of this table item from version 0 to 2999: check HANDLE, --key-type and --key\n'
-    expect(list('history', 'table-item', ...ITEM)).toMatchObject({ status: 0, stdout: '', stderr })
+  it('of a table item says that there is no table, or names the words to check', () => {
+    const history = (handle: string) => list('history', 'table-item', handle, ...ITEM)
+    const none = 'no changes of this table item from version 0 to 2999'
+    const noTable = `${none}: the table 0x5 has no items\n`
+    expect(history('0x5')).toMatchObject({ status: 0, stdout: '', stderr: noTable })
+    const noItem = `${none}: check HANDLE, --key-type and --key\n`
+    expect(history('0x7ab1e3')).toMatchObject({ status: 0, stdout: '', stderr: noItem })
   })
 
   it('is a head without lines as CSV', () => {

@@ -1,7 +1,6 @@
-import { isLedgerStateError, parseAddress } from '@ledger-state/core'
+import { parseAddress } from '@ledger-state/core'
 import { csvCell, holdingFormat, type ItemFormat, OBJECT_FORMAT, TOKEN_FORMAT } from '@ledger-state/http/formats'
 import {
-  type Asset,
   type HoldingsPage,
   type HoldingsPageOptions,
   type Ledger,
@@ -13,7 +12,6 @@ import {
   listTokens,
   MOST_SORTED_HOLDERS,
   parseAsset,
-  readAssetMetadata,
   readCollection,
 } from '@ledger-state/ledger'
 import { objectKey } from '@ledger-state/records'
@@ -22,6 +20,7 @@ import { defaultedOption, oneOf, option, parseAs, switchOption } from '../config
 import { type LedgerReader, openLedger } from '../stores/ledger-reader.js'
 import { storePlace } from '../stores/store-place.js'
 import { withCount } from '../terminal/counted-progress.js'
+import { hintIfKnown, hintOfAsset } from './absent-names.js'
 import { accountArgument, askedVersion, stateOptions } from './asked-state.js'
 import { csvOption, stateOfPage, writeToReader } from './history-pages.js'
 import { noteIfEmpty } from './note-if-empty.js'
@@ -99,7 +98,7 @@ address and sort the lines.`,
       name: `holders of ${input.argument('ASSET')}`,
       format: holdingFormat(undefined),
       open: (state, page) => list(state, asset, page),
-      parent: { name: 'asset', isIn: (state) => isAsset(state, asset) },
+      hint: (state) => hintOfAsset(state, asset),
     })
   },
 }
@@ -118,17 +117,9 @@ export const getTokensCommand: Command = {
       name: `tokens of ${input.argument('ADDRESS')}`,
       format: TOKEN_FORMAT,
       open: (state, page) => listTokens(state, collection, page),
-      parent: { name: 'collection', isIn: (state) => isCollection(state, collection) },
+      hint: (state) => (isCollection(state, collection) ? undefined : 'this state has no such collection'),
     })
   },
-}
-
-function isAsset(state: LedgerState, asset: Asset): boolean {
-  const { kind } = asset
-  return (
-    readAssetMetadata(state, kind === 'coin' ? { standard: 'v1', ...asset } : { standard: 'v2', ...asset }) !==
-    undefined
-  )
 }
 
 function isCollection({ view }: LedgerState, address: Uint8Array): boolean {
@@ -142,8 +133,8 @@ interface PrintedList<T> {
   readonly name: string
   readonly format: ItemFormat<T>
   readonly open: (state: LedgerState, page: HoldingsPageOptions) => HoldingsPage<T>
-  /** The thing that has the items, if it is one that a state may lack. */
-  readonly parent?: { readonly name: string; readonly isIn: (state: LedgerState) => boolean }
+  /** Why there are no items, if a state lacks the thing that has them. */
+  readonly hint?: (state: LedgerState) => string | undefined
 }
 
 async function printList<T>(input: CommandInput, list: PrintedList<T>): Promise<void> {
@@ -170,19 +161,9 @@ async function printList<T>(input: CommandInput, list: PrintedList<T>): Promise<
 }
 
 /** Line for people about an empty list. An empty list is an answer: a coin type or an account needs no record. */
-function describeNothing(state: LedgerState, { name, parent }: Pick<PrintedList<never>, 'name' | 'parent'>): string {
-  const why = parent && !isKnown(state, parent.isIn) ? `: this state has no such ${parent.name}` : ''
-  return `no ${name} at version ${state.version}${why}`
-}
-
-/** A state of a slice may not know whether it has something. */
-function isKnown(state: LedgerState, isIn: (state: LedgerState) => boolean): boolean {
-  try {
-    return isIn(state)
-  } catch (error) {
-    if (isLedgerStateError(error, 'version_pruned')) return true
-    throw error
-  }
+function describeNothing(state: LedgerState, { name, hint }: Pick<PrintedList<never>, 'name' | 'hint'>): string {
+  const why = hintIfKnown(() => hint?.(state))
+  return `no ${name} at version ${state.version}${why === undefined ? '' : `: ${why}`}`
 }
 
 /**

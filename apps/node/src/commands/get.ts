@@ -14,6 +14,8 @@ import type { Command, CommandInput } from '../config/command.js'
 import { parseAs, switchOption } from '../config/option.js'
 import { openLedger } from '../stores/ledger-reader.js'
 import { storePlace } from '../stores/store-place.js'
+import { writeNotice } from '../terminal/notice.js'
+import { hintIfKnown, hintOfAsset, hintOfItem, hintOfModule, hintOfResource, namingAbsent } from './absent-names.js'
 import { accountArgument, askedVersion, stateOptions } from './asked-state.js'
 import { DEMO_ITEM, handleArgument, tableItemOptions, tableItemRequest } from './table-item-request.js'
 
@@ -28,8 +30,13 @@ export const getTableItemCommand: Command = {
   async run(input) {
     const request = tableItemRequest(input)
     await read(input, (state) => {
-      const item = readTableItem(state, request)
-      return input.get(bcsOption) ? bytesToHex(item.bytes) : item.toJson()
+      return namingAbsent(
+        () => {
+          const item = readTableItem(state, request)
+          return input.get(bcsOption) ? bytesToHex(item.bytes) : item.toJson()
+        },
+        () => hintOfItem(state, request),
+      )
     })
   },
 }
@@ -59,10 +66,13 @@ export const getBalanceCommand: Command = {
   async run(input) {
     const owner = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)
     const asset = parseAs('ASSET', input.argument('ASSET'), parseAsset)
-    await read(input, (state) => {
-      const balance = readBalance(state, owner, asset)
-      return input.get(bcsOption) ? bytesToHex(new ByteWriter().u64(balance).toBytes()) : String(balance)
-    })
+    const printBalance = (balance: bigint) =>
+      input.get(bcsOption) ? bytesToHex(new ByteWriter().u64(balance).toBytes()) : String(balance)
+    await read(
+      input,
+      (state) => printBalance(readBalance(state, owner, asset)),
+      (state) => (readBalance(state, owner, asset) === 0n ? hintOfAsset(state, asset) : undefined),
+    )
   },
 }
 
@@ -78,7 +88,10 @@ export const getResourceCommand: Command = {
     const address = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)
     const type = parseAs('TYPE', input.argument('TYPE'), parseStructTag)
     await read(input, (state) => {
-      const resource = readResource(state, address, type)
+      const resource = namingAbsent(
+        () => readResource(state, address, type),
+        () => hintOfResource(state, address, type),
+      )
       return input.get(bcsOption) ? bytesToHex(resource.bytes) : resource.toJson()
     })
   },
@@ -97,7 +110,10 @@ export const getModuleCommand: Command = {
     const address = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)
     const name = input.argument('NAME')
     await read(input, (state) => {
-      const module = readAccountModule(state, address, name)
+      const module = namingAbsent(
+        () => readAccountModule(state, address, name),
+        () => hintOfModule(state, address, name),
+      )
       return input.get(bcsOption) ? bytesToHex(module.bytes) : JSON.stringify(module.readAbi() ?? null)
     })
   },
@@ -125,12 +141,21 @@ export const getAccountCommand: Command = {
   },
 }
 
-async function read(input: CommandInput, print: (state: LedgerState) => string): Promise<void> {
+/** @param hint a line for people about the answer */
+async function read(
+  input: CommandInput,
+  print: (state: LedgerState) => string,
+  hint: (state: LedgerState) => string | undefined = () => undefined,
+): Promise<void> {
   const asked = askedVersion(input)
   const store = await openLedger(storePlace(input, 'get'))
   try {
-    const text = await store.read((ledger) => print(ledger.at(asked(ledger))))
+    const [text, notice] = await store.read((ledger) => {
+      const state = ledger.at(asked(ledger))
+      return [print(state), hintIfKnown(() => hint(state))]
+    })
     process.stdout.write(`${text}\n`)
+    if (notice !== undefined) writeNotice(notice)
   } finally {
     await store.close()
   }

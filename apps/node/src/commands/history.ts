@@ -6,6 +6,7 @@ import {
   type ChangeHistoryOptions,
   type History,
   isUnreadable,
+  type Ledger,
   type LedgerState,
   parseAsset,
   resourceHistory,
@@ -17,6 +18,7 @@ import type { Command, CommandInput } from '../config/command.js'
 import { parseAs } from '../config/option.js'
 import { openLedger } from '../stores/ledger-reader.js'
 import { storeOptions, storePlace } from '../stores/store-place.js'
+import { hintIfKnown, hintOfAsset, hintOfItem, hintOfType } from './absent-names.js'
 import { historyToCsv, historyToJsonLines, type ValueFormat } from './history-lines.js'
 import {
   askedMoments,
@@ -26,6 +28,7 @@ import {
   orderOption,
   readAskedRange,
   readPages,
+  stateOfPage,
   toOption,
   writeToReader,
 } from './history-pages.js'
@@ -55,6 +58,7 @@ export const balanceHistoryCommand: Command = {
     await printHistory(input, {
       name: 'this balance',
       words: 'ADDRESS and ASSET',
+      hint: (state) => hintOfAsset(state, asset),
       member: 'balance',
       open: (state, options) => balanceHistory(state, owner, asset, options),
       toJson: (balance) => `"${balance}"`,
@@ -79,6 +83,7 @@ export const resourceHistoryCommand: Command = {
       ...ofValues,
       name: 'this resource',
       words: 'ADDRESS and TYPE',
+      hint: (state) => hintOfType(state, type),
       open: (state, options) => resourceHistory(state, address, type, options),
     })
   },
@@ -98,6 +103,7 @@ export const tableItemHistoryCommand: Command = {
       ...ofValues,
       name: 'this table item',
       words: 'HANDLE, --key-type and --key',
+      hint: (state) => hintOfItem(state, request),
       open: (state, options) => tableItemHistory(state, request, options),
     })
   },
@@ -109,6 +115,8 @@ interface HistorySubject<T> {
   readonly name: string
   /** Words of the command line that name it. */
   readonly words: string
+  /** The name in these words that a state does not have. */
+  readonly hint?: (state: LedgerState) => string | undefined
   /** Name of the value, as a member of JSON and as a column. */
   readonly member: string
   readonly open: (state: LedgerState, options: ChangeHistoryOptions) => History<Change<T>>
@@ -138,8 +146,9 @@ async function printHistory<T>(input: CommandInput, subject: HistorySubject<T>):
       ...valueToJson(change, subject.toJson),
       transaction: transactionAt(state, change.version),
     })
-    const pages = noteIfEmpty(readPages(store, asked, open, present, input.get(limitOption)), () =>
-      noChanges(subject.name, asked, `check ${subject.words}`),
+    const advice = (ledger: Ledger) => hintIfKnown(() => subject.hint?.(stateOfPage(ledger, asked)))
+    const pages = noteIfEmpty(readPages(store, asked, open, present, input.get(limitOption)), async () =>
+      noChanges(subject.name, asked, (await store.read(advice)) ?? `check ${subject.words}`),
     )
     const format = formatOf(subject)
     await writeToReader(input.get(csvOption) ? historyToCsv(pages, format, asked) : historyToJsonLines(pages, format))

@@ -17,7 +17,9 @@ import { exportFailed, usageError } from '../errors.js'
 import { viewHistoryToParquet } from '../parquet/view-history-file.js'
 import type { LedgerReader } from '../stores/ledger-reader.js'
 import { formatCounted, formatShare } from '../terminal/amounts.js'
+import { writeNotice } from '../terminal/notice.js'
 import { createProgressLine } from '../terminal/progress-line.js'
+import { hintIfKnown, hintOfFunction } from './absent-names.js'
 import { historyToCsv, historyToJsonLines } from './history-lines.js'
 import {
   type AskedRange,
@@ -91,6 +93,8 @@ export async function printViewHistory(store: LedgerReader, request: ViewRequest
     askedMoments(input),
     (state, from) => viewHistory(state, request, { from }).complete,
   )
+  const absent = await store.read((ledger) => hintIfKnown(() => hintOfFunction(stateOfPage(ledger, range), request)))
+  if (absent !== undefined) writeNotice(`at version ${range.to}, ${absent}`)
   // Points in time have no transaction.
   const asked = { ...range, hasTransactions: range.hasTransactions && !options.sample }
   const open = (state: LedgerState, page: ViewHistoryOptions) =>

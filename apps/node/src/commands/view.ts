@@ -8,6 +8,7 @@ import { type Option, parseAs, switchOption } from '../config/option.js'
 import { usageError } from '../errors.js'
 import { openLedger } from '../stores/ledger-reader.js'
 import { storePlace } from '../stores/store-place.js'
+import { hintOfFunction, namingAbsent } from './absent-names.js'
 import { askedVersion, namesOfStateOptions, stateOptions } from './asked-state.js'
 import { namesOfHistoryOptions, printViewHistory, VIEW_HISTORY_OPTIONS } from './view-history.js'
 
@@ -60,7 +61,15 @@ points in time; --from, --to, --order, --limit, --csv, --format and --ignore-clo
         await printViewHistory(store, request, input)
         return
       }
-      const text = await store.read((ledger) => print(callView(ledger.at(asked(ledger)), request)))
+      const text = await store.read((ledger) => {
+        const state = ledger.at(asked(ledger))
+        return print(
+          namingAbsent(
+            () => callView(state, request),
+            () => hintOfFunction(state, request),
+          ),
+        )
+      })
       process.stdout.write(`${text}\n`)
     } finally {
       await store.close()
