@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
@@ -46,6 +46,12 @@ it('is held even if nobody keeps the function that releases it', async () => {
     { encoding: 'utf8' },
   )
   expect(stdout).toBe('held\n')
+})
+
+it('a file that cannot be opened is an error of the system, as callers expect them', () => {
+  mkdirSync(path)
+  const message = expect.stringMatching(/a\.lock cannot be locked: unable to open database file/)
+  expect(() => lockFile(path, toError)).toThrow(expect.objectContaining({ syscall: 'open', path, message }))
 })
 
 it.runIf(process.platform === 'linux' && process.getuid?.() === 0)(

@@ -20,20 +20,27 @@ export function lockFile(path: string, toError: (cause: unknown) => Error): (() 
   const sqlite = loadSqlite()
   if (!sqlite) return undefined
   createIfMissing(path)
-  const lock = new sqlite.DatabaseSync(path, { timeout: 0 })
+  let lock: DatabaseSync | undefined
   try {
+    lock = new sqlite.DatabaseSync(path, { timeout: 0 })
     // A journal on disk would need room, and SQLite does not say that there is none.
     lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
     expectOwn(lock, path)
   } catch (cause) {
-    lock.close()
-    throw /locked/.test(String(cause)) ? toError(cause) : cause
+    lock?.close()
+    throw /locked/.test(String(cause)) ? toError(cause) : toSystemError(cause, path)
   }
   held.add(lock)
   return () => {
     held.delete(lock)
     lock.close()
   }
+}
+
+/** An error of SQLite as one of the system, whose code SQLite does not tell. */
+function toSystemError(cause: unknown, path: string): unknown {
+  if (!(cause instanceof Error) || 'syscall' in cause) return cause
+  return Object.assign(new Error(`${path} cannot be locked: ${cause.message}`, { cause }), { syscall: 'open', path })
 }
 
 /**

@@ -2,9 +2,10 @@ import { existsSync, readdirSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
+import { isPresent } from '@ledger-state/core/files'
 import type { LedgerSummary } from '@ledger-state/engine'
 import type { LedgerSource, Network } from '@ledger-state/feed'
-import { openStateEngineReader } from '@ledger-state/state-engine'
+import { openStateEngineReader, withSystemErrorsAsync } from '@ledger-state/state-engine'
 import type { Command, CommandInput } from '../config/command.js'
 import type { Option } from '../config/option.js'
 import { ingestSettings, nodeOptions, settings } from '../config/settings.js'
@@ -65,7 +66,7 @@ With --replica-of, and without --from, an empty folder begins with a snapshot of
     const held = await heldLedger(dataDir)
     if (held && given.chainId !== undefined && held.chainId !== BigInt(given.chainId))
       throw usage.otherChain(dataDir, held.chainId, given.chainId)
-    const isUnderWay = existsSync(join(dataDir, INGESTING_MARK))
+    const isUnderWay = await withSystemErrorsAsync(dataDir, async () => isPresent(join(dataDir, INGESTING_MARK)))
     const start = { input, given, place, held, isUnderWay }
     if (from === undefined && network && window) return await startNetwork(start, network, window.words)
     if (from === undefined) {

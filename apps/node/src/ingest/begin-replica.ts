@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { isPresent } from '@ledger-state/core/files'
 import { removeFetched } from '@ledger-state/replication'
-import { STORE_FILE } from '@ledger-state/state-engine'
+import { STORE_FILE, withSystemErrorsAsync } from '@ledger-state/state-engine'
 import type { SliceSettings } from '../config/slice-settings.js'
 import { stoppedBy } from '../errors.js'
 import { makeDataFolder } from '../stores/make-data-folder.js'
@@ -26,7 +26,7 @@ export async function beginReplica(
 }
 
 async function beginWholeReplica(url: string, dataDir: string, stop: Stop): Promise<void> {
-  if (existsSync(join(dataDir, STORE_FILE))) {
+  if (await withSystemErrorsAsync(dataDir, async () => isPresent(join(dataDir, STORE_FILE)))) {
     // A call that was killed may have left them.
     removeFetched(dataDir)
     return

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -40,6 +40,14 @@ const files = () =>
     .toSorted()
 
 describe('openManifest', () => {
+  it('is not taken for missing while it cannot be read, since its files would look like those of others', async () => {
+    put(STATE)
+    // The system cannot tell whether there is a file at the end of a circle.
+    symlinkSync('manifest.json', join(folder, 'manifest.json'))
+    await expect(openManifest(folder, EXPECTED)).rejects.toMatchObject({ code: 'ELOOP', syscall: 'stat' })
+    expect(files()).toContain(STATE)
+  })
+
   it('leaves the files of others in the folder, at the first run and later', async () => {
     put(...FOREIGN)
     for (let run = 0; run < 2; run++) {

@@ -1,6 +1,6 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { writeDurably } from '@ledger-state/core/files'
+import { isPresent, writeDurably } from '@ledger-state/core/files'
 import { branchOf, type LedgerSummary } from '@ledger-state/engine'
 import { exportFailed } from '../errors.js'
 import { isRangeFileName } from './range-file-name.js'
@@ -45,7 +45,7 @@ export async function openManifest(
   expected: Pick<Manifest, 'chain_id' | 'tables' | 'is_slice'>,
 ): Promise<Manifest> {
   const path = pathOf(folder)
-  const found = existsSync(path) ? parseManifest(readFileSync(path, 'utf8')) : undefined
+  const found = isPresent(path) ? parseManifest(readFileSync(path, 'utf8')) : undefined
   if (found === null || (found && !isPartOf(found, expected))) throw exportFailed.otherExport(folder)
   const empty: Manifest = { format: FORMAT, ...expected, state_after: '', ranges: [] }
   const manifest = found?.ranges.length ? found : empty
@@ -83,7 +83,7 @@ function isPartOf(found: Manifest, expected: Pick<Manifest, 'chain_id' | 'tables
 
 /** Paths of the files of ranges in a folder, and of their drafts. */
 function rangeFilesIn(folder: string): string[] {
-  return TABLE_NAMES.filter((table) => existsSync(join(folder, table))).flatMap((table) => {
+  return TABLE_NAMES.filter((table) => isPresent(join(folder, table))).flatMap((table) => {
     const names = readdirSync(join(folder, table))
     return names.filter(isRangeFileName).map((name) => `${table}/${name}`)
   })

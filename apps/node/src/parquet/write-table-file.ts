@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { createReadStream, mkdirSync, rmSync } from 'node:fs'
+import { createReadStream, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { constants, zstdCompressSync } from 'node:zlib'
-import { moveDurably } from '@ledger-state/core/files'
+import { makeFolderNow, moveDurably } from '@ledger-state/core/files'
 import { fileWriter, ParquetWriter } from 'hyparquet-writer'
 import { type Column, columnsToSchema, ROWS_OF_GROUP, type RowSource } from './tables.js'
 
@@ -22,7 +22,7 @@ export interface TableFile {
 
 /** Writes rows as a Parquet file, which gets its name only once it is whole and on the disk. */
 export async function writeTableFile(path: string, rows: RowSource): Promise<TableFile> {
-  mkdirSync(dirname(path), { recursive: true })
+  makeFolderNow(dirname(path))
   const draft = path + UNFINISHED
   rmSync(draft, { force: true })
   const writer = openParquetFile(draft, rows.columns)

@@ -159,7 +159,7 @@ class SnapshotFetch {
 
   async #beginSnapshot(): Promise<Snapshot> {
     const manifest = join(this.#folder, MANIFEST)
-    if (existsSync(manifest)) {
+    if (isPresent(manifest)) {
       const begun = parseSnapshot(tryJson(readFileSync(manifest, 'utf8')))
       if (begun) await this.#takeBack(begun)
       const kept = begun && (await this.#askManifest(`/snapshots/${begun.id}`))
