@@ -43,6 +43,13 @@ async function emptyEngine(...writes: Write[]) {
   return engine
 }
 
+/** Type arguments whose list has this many bytes in BCS: bytes of vectors, as many as a type may nest, and one shorter type. */
+function wideTypes(bytes: number): string[] {
+  const left = bytes - 2
+  const of = (length: number) => `${'vector<'.repeat(length - 1)}u8${'>'.repeat(length - 1)}`
+  return [...new Array(Math.floor(left / 8)).fill(of(8)), ...(left % 8 > 0 ? [of(left % 8)] : [])]
+}
+
 /** The BCS of a call, as clients send it. */
 function callToBcs(module: string, name: string, types: readonly string[], values: readonly Uint8Array[]): Buffer {
   const writer = new ByteWriter().bytes(parseAddress('0x1')).string(module).string(name).uleb128(types.length)
@@ -53,6 +60,22 @@ function callToBcs(module: string, name: string, types: readonly string[], value
 }
 
 describe('the call of a view', () => {
+  it.each([
+    ['16,384 arguments', [], 16_384, undefined],
+    ['16,385 arguments', [], 16_385, 'a list of more than 16384 items'],
+    ['16,384 type arguments', new Array(16_384).fill('u8'), 0, undefined],
+    ['16,385 type arguments', new Array(16_385).fill('u8'), 0, 'a list of more than 16384 items'],
+    ['types of 65,536 bytes', wideTypes(65_536), 0, undefined],
+    ['types of 65,537 bytes', wideTypes(65_537), 0, 'the type arguments have more than 65536 bytes'],
+  ])('in BCS may have up to 16,384 items, and types of up to 65,536 bytes: %s', async (_, types, count, refusal) => {
+    const post = ask(await emptyEngine())
+    const values = new Array<Uint8Array>(count).fill(new Uint8Array(0))
+    const answer = await post('/view', callToBcs('chain_id', 'get', types, values), { 'content-type': BCS_TYPE })
+    const { message } = JSON.parse(answer.body)
+    expect(answer.statusCode).toBe(400)
+    expect(/ViewRequest: (.*) at byte/.exec(message)?.[1]).toBe(refusal)
+  })
+
   it.each([
     ['{}', JSON_TYPE, 400, 'web_framework_error'],
     ['[]', JSON_TYPE, 400, 'web_framework_error'],

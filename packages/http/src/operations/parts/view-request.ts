@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@ledger-state/bcs'
 import { ADDRESS_LENGTH, ByteReader, isLedgerStateError, parseAddress } from '@ledger-state/core'
 import type { ViewRequest } from '@ledger-state/ledger'
-import { readName, readTypeTag } from '@ledger-state/type-tag'
+import { MAX_TYPE_TEXT_LENGTH, readName, readTypeTag, type TypeTag } from '@ledger-state/type-tag'
 import {
   bodyTooLarge,
   contentTypeMissing,
@@ -71,7 +71,7 @@ function readBcsCall(bytes: Uint8Array): ViewRequest {
     const address = reader.readBytes(ADDRESS_LENGTH)
     const module = readName(reader)
     const name = readName(reader)
-    const typeArguments = readList(reader, () => readTypeTag(reader))
+    const typeArguments = readTypes(reader)
     const bcs = readList(reader, () => reader.readByteString())
     reader.expectEnd()
     return { address, module, function: name, typeArguments, arguments: { bcs } }
@@ -81,8 +81,27 @@ function readBcsCall(bytes: Uint8Array): ViewRequest {
   }
 }
 
+/** Reads type arguments, as many bytes of them as a type in JSON may have characters. */
+function readTypes(reader: ByteReader): TypeTag[] {
+  const { bytes, offset } = reader
+  const end = Math.min(reader.end, offset + MAX_TYPE_TEXT_LENGTH)
+  const within = new ByteReader(bytes, offset, end)
+  try {
+    return readList(within, () => readTypeTag(within))
+  } catch (error) {
+    const isCut = end < reader.end && isLedgerStateError(error, 'invalid_bcs') && error.fields.offset === end
+    throw isCut ? reader.fault(`the type arguments have more than ${MAX_TYPE_TEXT_LENGTH} bytes`) : error
+  } finally {
+    reader.offset = within.offset
+  }
+}
+
+/** Reads a list of at most as many items as a body in JSON may have values: an item of one byte takes a hundred in memory. */
 function readList<T>(reader: ByteReader, readOne: () => T): T[] {
+  const start = reader.offset
+  const count = reader.readLength()
+  if (count > READ_LIMITS.values) throw reader.fault(`a list of more than ${READ_LIMITS.values} items`, start)
   const items: T[] = []
-  for (let left = reader.readLength(); left > 0; left--) items.push(readOne())
+  for (let left = count; left > 0; left--) items.push(readOne())
   return items
 }
