@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { AsyncStateWriter } from '@ledger-state/engine'
 import type { StateEngine } from '@ledger-state/state-engine'
 import type { Command } from '../config/command.js'
@@ -7,9 +8,6 @@ import { openWriter } from '../stores/open-writer.js'
 import { nameOfPlace, storeOptions, storePlace } from '../stores/store-place.js'
 import { formatBytes, formatCounted } from '../terminal/amounts.js'
 import { closeOnStop, untilStop } from '../terminal/stop-signal.js'
-
-/** Entries that a database deletes until a signal can stop the command. */
-const DATABASE_STEP_ENTRIES = 10_000
 
 export const pruneCommand: Command = {
   name: 'prune',
@@ -30,23 +28,24 @@ export const pruneCommand: Command = {
         const oldestVersion = await pruneAll(engine, retain, signal)
         process.stdout.write(`the oldest version is ${oldestVersion}${describeEffect(engine)}\n`)
       } finally {
-        await engine.close()
+        // A statement may take long, and the server takes it back when this process ends.
+        if (engine.kind === 'sync' || !signal.aborted) await engine.close()
       }
     })
   },
 }
 
-/** Prunes a store, and returns its oldest version. A closed store ends its merges, and a database deletes in steps. */
+/** Prunes a store until a signal is aborted, and returns its oldest version. A store in a folder is closed to end its merges. */
 async function pruneAll(engine: StateEngine | AsyncStateWriter, retain: bigint, signal: AbortSignal): Promise<bigint> {
-  if (engine.kind === 'sync') {
-    closeOnStop(signal, engine)
-    return (await engine.prune(retain)).oldestVersion
-  }
-  for (;;) {
-    signal.throwIfAborted()
-    const { oldestVersion, done } = await engine.prune(retain, { maxEntries: DATABASE_STEP_ENTRIES })
-    if (done) return oldestVersion
-  }
+  if (engine.kind === 'sync') closeOnStop(signal, engine)
+  const pruned = engine.prune(retain)
+  const { oldestVersion } = await (engine.kind === 'sync' ? pruned : Promise.race([pruned, rejectedOnStop(signal)]))
+  return oldestVersion
+}
+
+async function rejectedOnStop(signal: AbortSignal): Promise<never> {
+  await once(signal, 'abort')
+  throw signal.reason
 }
 
 /** The window that is left of a store in a folder. The files keep versions below it until merges drop them. */
