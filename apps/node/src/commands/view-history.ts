@@ -55,6 +55,9 @@ const ignoreClockOption = switchOption(
   'let blocks that write nothing but the time make no step, although the view reads it: not all changes are shown',
 )
 
+/** Time after which a page ends: no signal is noticed within it, and each run of a view may take long. */
+const PAGE_MS = 100
+
 /** Options that only `--history` uses. */
 export const VIEW_HISTORY_OPTIONS = [
   fromOption,
@@ -98,7 +101,7 @@ export async function printViewHistory(store: LedgerReader, request: ViewRequest
   // Points in time have no transaction.
   const asked = { ...range, hasTransactions: range.hasTransactions && !options.sample }
   const open = (state: LedgerState, page: ViewHistoryOptions) =>
-    viewHistory(state, request, { from: asked.from, ...options, ...page })
+    viewHistory(state, request, { from: asked.from, ...options, ...page, isFull: createPageEnd() })
   const present = (change: Change<ViewAnswer>, state: LedgerState) => ({
     ...change,
     transaction: asked.hasTransactions ? transactionAt(state, change.version) : undefined,
@@ -121,6 +124,12 @@ export async function printViewHistory(store: LedgerReader, request: ViewRequest
   await writeToReader(
     isParquet ? viewHistoryToParquet(fitting, columns) : historyToCsv(fitting, { columns, toCells }, asked),
   )
+}
+
+/** Returns a function that tells whether the page is to end. */
+function createPageEnd(): () => boolean {
+  const until = performance.now() + PAGE_MS
+  return () => performance.now() > until
 }
 
 function resultColumns(results: number): readonly string[] {
