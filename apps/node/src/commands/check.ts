@@ -28,7 +28,7 @@ import { formatCount, formatCounted } from '../terminal/amounts.js'
 import { describeAudit, describeDiffering, describeFinding } from '../terminal/audit-text.js'
 import { columns } from '../terminal/columns.js'
 import { writeNotice } from '../terminal/notice.js'
-import { untilStop } from '../terminal/stop-signal.js'
+import { untilStop } from '../until-stop.js'
 
 const CHECK_PROCESS = new URL('../processes/check-process.js', import.meta.url)
 

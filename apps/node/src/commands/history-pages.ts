@@ -21,7 +21,7 @@ import type { CommandInput } from '../config/command.js'
 import { defaultedOption, oneOf, option, switchOption, wholeNumber } from '../config/option.js'
 import { usage } from '../errors.js'
 import type { LedgerReader } from '../stores/ledger-reader.js'
-import { untilAborted, untilStop } from '../terminal/stop-signal.js'
+import { untilAborted, untilStop } from '../until-stop.js'
 
 // Options and pages that all commands with histories share.
 

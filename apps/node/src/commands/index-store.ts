@@ -7,7 +7,7 @@ import { createIngestProgress } from '../ingest/ingest-progress.js'
 import { openWriter } from '../stores/open-writer.js'
 import { storeOptions, storePlace } from '../stores/store-place.js'
 import { writeNotice } from '../terminal/notice.js'
-import { untilStop } from '../terminal/stop-signal.js'
+import { untilStop } from '../until-stop.js'
 
 export const indexCommand: Command = {
   name: 'index',

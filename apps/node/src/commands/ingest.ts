@@ -13,7 +13,8 @@ import { proveSource } from '../ingest/prove-source.js'
 import { announceWindow, describeWindow, sourceFolderOf } from '../ingest/window-of-backup.js'
 import { rememberedHashSalt } from '../stores/remembered-hash-salt.js'
 import { placeIfNamed, type StorePlace, storeOptions, storePlace } from '../stores/store-place.js'
-import { listenForStop, untilStopOf } from '../terminal/stop-signal.js'
+import { listenForStop } from '../terminal/stop-signal.js'
+import { untilStopOf } from '../until-stop.js'
 
 const fromOption = option('from', 'VERSION', 'first version to ingest, for an empty store', parseWhole)
 const toOption = option('to', 'VERSION|TIME', 'last version to ingest; with --since also a time', (text) =>

@@ -7,7 +7,7 @@ import { noLedgerErrors } from '../errors.js'
 import { openWriter } from '../stores/open-writer.js'
 import { nameOfPlace, storeOptions, storePlace } from '../stores/store-place.js'
 import { formatBytes, formatCounted } from '../terminal/amounts.js'
-import { closeOnStop, untilStop } from '../terminal/stop-signal.js'
+import { closeOnStop, untilStop } from '../until-stop.js'
 
 export const pruneCommand: Command = {
   name: 'prune',

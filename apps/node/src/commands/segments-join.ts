@@ -10,7 +10,7 @@ import { auditStateRoot } from '../stores/audit-state-root.js'
 import { formatBytes, formatCounted, formatDuration, formatShare } from '../terminal/amounts.js'
 import { writeNotice } from '../terminal/notice.js'
 import { createProgressLine } from '../terminal/progress-line.js'
-import { untilStop } from '../terminal/stop-signal.js'
+import { untilStop } from '../until-stop.js'
 
 const intoOption = textOption('into', 'OUT', 'folder of the joined store; nothing may be there')
 const stateRootOption = switchOption(

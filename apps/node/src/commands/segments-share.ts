@@ -8,7 +8,7 @@ import { makeDataFolder } from '../stores/make-data-folder.js'
 import { formatBytes, formatCounted, formatDuration, formatShare } from '../terminal/amounts.js'
 import { writeNotice } from '../terminal/notice.js'
 import { createProgressLine } from '../terminal/progress-line.js'
-import { untilStop } from '../terminal/stop-signal.js'
+import { untilStop } from '../until-stop.js'
 
 const SOURCE = {
   name: 'SOURCE',

@@ -17,7 +17,7 @@ import { nameOfPlace, type StorePlace, storeOptions, storePlace, wordToPlace } f
 import { findWriteTarget } from '../stores/write-target.js'
 import { formatBytes, formatCounted, formatShare } from '../terminal/amounts.js'
 import { createProgressLine } from '../terminal/progress-line.js'
-import { untilStop } from '../terminal/stop-signal.js'
+import { untilStop } from '../until-stop.js'
 
 const compactOption = switchOption(
   'compact',

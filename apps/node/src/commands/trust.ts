@@ -14,7 +14,7 @@ import { openWriter } from '../stores/open-writer.js'
 import { nameOfPlace, type StorePlace, storeOptions, storePlace } from '../stores/store-place.js'
 import { formatCounted } from '../terminal/amounts.js'
 import { createProgressLine } from '../terminal/progress-line.js'
-import { untilAborted, untilStop } from '../terminal/stop-signal.js'
+import { untilAborted, untilStop } from '../until-stop.js'
 
 const keptOption = defaultedOption('keep', 'N', 'number of trees to keep, the newest ones', '1', wholeNumber(1, 100))
 
