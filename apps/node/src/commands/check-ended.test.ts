@@ -63,6 +63,11 @@ it.skipIf(!canSeeChildren).each([
 ] as const)('by %s to the command ends both processes, and says so: status %i', async (signal, status) => {
   const check = bed.start('check', '--data-dir', bed.at('store'))
   const pid = await newChildOf(check, undefined)
+  // The command waits in a call of the system until its child runs another program.
+  await eventually(
+    () => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('check-process'),
+    () => `the program of the check: ${check.output}`,
+  )
   // A process that is halted has not ended by itself.
   process.kill(pid, 'SIGSTOP')
   expect(await check.stop(signal)).toBe(status)
