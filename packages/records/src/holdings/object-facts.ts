@@ -16,6 +16,7 @@ const NO_PARTS = 0
 export const FACTS_OWNER_AT = 1
 const ASSET_AT = FACTS_OWNER_AT + ADDRESS_LENGTH
 const COLLECTION_AT = ASSET_AT + ADDRESS_LENGTH
+/** Bytes of the facts of an object. */
 export const FACTS_LENGTH = COLLECTION_AT + ADDRESS_LENGTH
 
 /** Layouts that are remembered; a power of two. Groups of one kind, such as stores without other members, have the same. */

@@ -41,6 +41,7 @@ export class ByteOutput {
     this.length = at
   }
 
+  /** Appends four bytes, the lowest first. */
   u32(value: number): void {
     this.reserve(4)
     this.length = this.#buffer.writeUInt32LE(value, this.length)
@@ -56,6 +57,7 @@ export class ByteOutput {
     this.length += count
   }
 
+  /** Appends bytes of 0. */
   zeros(count: number): void {
     this.reserve(count).fill(0, this.length, this.length + count)
     this.length += count
