@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { existsSync, rmSync, statSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
-import { moveDurably } from '@ledger-state/core/files'
+import { isPresent, moveDurably } from '@ledger-state/core/files'
 import type { StateEngineReader } from '@ledger-state/engine'
 import { ingestSliceOfStore } from '@ledger-state/ingest'
 import { openStateEngineReader, STORE_FILE } from '@ledger-state/state-engine'
@@ -40,9 +40,9 @@ export async function beginSlicedReplica(
   const folder = folderOfWhole(url, place)
   const used = `${folder}.used`
   rmSync(used, { recursive: true, force: true })
-  if (!existsSync(folder) && (await holdsVersions(place))) return
+  if (!isPresent(folder) && (await holdsVersions(place))) return
   makeFolder(folder, place)
-  if (!existsSync(join(folder, STORE_FILE))) await fetchWhole(url, folder, stop)
+  if (!isPresent(join(folder, STORE_FILE))) await fetchWhole(url, folder, stop)
   if (!stop.signal.aborted) await takePart(url, place, folder, slice, stop)
   const signal = stop.by()
   if (signal) throw stoppedBy(signal, 'the same command resumes the slice')
@@ -59,7 +59,7 @@ export async function beginSlicedReplica(
 export function expectNoBegunSlice(place: StorePlace): void {
   if (place.kind !== 'folder') return
   const folder = join(place.dataDir, WHOLE)
-  if (existsSync(folder)) throw usage.sliceOfSnapshotCutShort(place.dataDir, folder)
+  if (isPresent(folder)) throw usage.sliceOfSnapshotCutShort(place.dataDir, folder)
 }
 
 function folderOfWhole(url: string, place: StorePlace): string {

@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { isPresent } from '@ledger-state/core/files'
 import type { LedgerSource } from '@ledger-state/feed'
 import { openStateEngineReader, STORE_FILE } from '@ledger-state/state-engine'
 import type { StorePlace } from '../stores/store-place.js'
@@ -15,7 +15,7 @@ export const SOURCES_FOLDER = 'sources'
 export function sourceFolderOf(place: StorePlace | undefined, isReadOnly = false): string | undefined {
   if (place?.kind !== 'folder') return undefined
   const folder = join(place.dataDir, SOURCES_FOLDER)
-  return isReadOnly && !existsSync(folder) ? undefined : folder
+  return isReadOnly && !isPresent(folder) ? undefined : folder
 }
 
 /** Questions about a window before any of it is fetched. */
@@ -71,7 +71,7 @@ function folderOf(place: StorePlace | undefined): string | undefined {
 }
 
 async function heldVersion(dataDir: string | undefined): Promise<bigint | undefined> {
-  if (dataDir === undefined || !existsSync(join(dataDir, STORE_FILE))) return undefined
+  if (dataDir === undefined || !isPresent(join(dataDir, STORE_FILE))) return undefined
   const engine = openStateEngineReader({ path: dataDir })
   const { ledger } = engine
   await engine.close()

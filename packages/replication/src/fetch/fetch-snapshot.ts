@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Backoff, isLedgerStateError, pauseFor } from '@ledger-state/core'
 import { isPresent, makeFolderNow, moveDurably, writeDurably } from '@ledger-state/core/files'
@@ -122,7 +122,7 @@ class SnapshotFetch {
     const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
     const held = files.reduce((sum, { name }) => {
       const path = join(this.#folder, name)
-      return sum + (existsSync(path) ? statSync(path).size : 0)
+      return sum + (isPresent(path) ? statSync(path).size : 0)
     }, 0)
     return { bytes, missing: Math.max(0, bytes - held), isSlice: this.#isSlice }
   }

@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer'
 import { createHash } from 'node:crypto'
-import { existsSync, linkSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { linkSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { moveDurably, removeIfPossible } from '@ledger-state/core/files'
+import { isPresent, moveDurably, removeIfPossible } from '@ledger-state/core/files'
 import type { SharedFiles } from '@ledger-state/feed'
 import {
   type Assembly,
@@ -92,7 +92,7 @@ class Fetch {
 
   async run(): Promise<void> {
     const { files } = this.#manifest
-    const isHere = (file: ManifestFile) => existsSync(join(this.#folder, nameOfFile(file)))
+    const isHere = (file: ManifestFile) => isPresent(join(this.#folder, nameOfFile(file)))
     const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
     const missing = files
       .filter((file) => !isHere(file))
@@ -110,7 +110,7 @@ class Fetch {
     const hash = createHash('sha256')
     const held = statSync(part, { throwIfNoEntry: false })?.size ?? 0
     if (held > file.bytes) rmSync(part)
-    let bytes = existsSync(part) ? await hashFile(part, hash, (count) => this.#progress(count)) : 0
+    let bytes = isPresent(part) ? await hashFile(part, hash, (count) => this.#progress(count)) : 0
     const target = await open(part, 'a')
     try {
       for await (const piece of this.#files.read(nameOfFile(file), bytes, file.bytes)) {
