@@ -1,4 +1,4 @@
-import { type ResourceLimits, Worker, type WorkerOptions } from 'node:worker_threads'
+import { Worker, type WorkerOptions } from 'node:worker_threads'
 import { LedgerStateError } from '../error.js'
 import type { ThreadMessage, ThreadReply } from './protocol.js'
 
@@ -9,7 +9,7 @@ export interface ThreadOptions {
   /** Node.js options of the thread; by default the options of the process. */
   readonly execArgv?: readonly string[]
   /** Limits of the memory of the thread; by default the limits of Node.js. */
-  readonly resourceLimits?: ResourceLimits
+  readonly resourceLimits?: { readonly maxYoungGenerationSizeMb: number }
   /** Converts an error of the work on a request that is no `LedgerStateError` into an error of the caller. */
   readonly toCrash: (thrown: unknown) => unknown
   /**

@@ -111,7 +111,7 @@ export class AddressTable {
   }
 
   /** The bytes that have the values at their places, until an entry is added. */
-  get bytes(): Buffer {
+  get bytes(): Uint8Array {
     return this.#young.entries
   }
 

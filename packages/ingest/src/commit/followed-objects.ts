@@ -1,4 +1,4 @@
-import type { Buffer } from 'node:buffer'
+import { Buffer } from 'node:buffer'
 import { ADDRESS_LENGTH, type Write } from '@ledger-state/core'
 import {
   FACTS_LENGTH,
@@ -106,6 +106,6 @@ export class FollowedObjects {
   }
 }
 
-function ownerName(facts: Buffer, place: number): string {
-  return facts.toString('latin1', place + FACTS_OWNER_AT, place + FACTS_OWNER_AT + ADDRESS_LENGTH)
+function ownerName(facts: Uint8Array, place: number): string {
+  return Buffer.prototype.latin1Slice.call(facts, place + FACTS_OWNER_AT, place + FACTS_OWNER_AT + ADDRESS_LENGTH)
 }
