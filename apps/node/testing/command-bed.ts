@@ -7,12 +7,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { bytesToHex } from '@ledger-state/core'
-import { openSource } from '@ledger-state/feed'
+import { type LedgerSource, openSource } from '@ledger-state/feed'
 import { type IngestOptions, ingestSource } from '@ledger-state/ingest'
 import { isOwnKey } from '@ledger-state/records'
 import { type LmdbEngineReader, openStateEngine, openStateEngineReader } from '@ledger-state/state-engine'
 import { eventually } from '@ledger-state/testing/eventually'
 import { storeFacts } from '../src/commands/info.ts'
+import { openDemoLedger } from '../src/demo/demo-ledger.ts'
 import { FEED_HEADER, feedRows } from './feed-rows.ts'
 import { type Outcome, PROGRAM, RunningProgram, type RunOptions, runProgram } from './program.ts'
 
@@ -87,9 +88,12 @@ export class CommandBed {
   async fill(store: string, versions: number, options: Pick<IngestOptions, 'retain'> = {}): Promise<void> {
     const path = this.at('feed.ndjson')
     writeFileSync(path, [FEED_HEADER, ...feedRows(0, versions)].join('\n'))
-    const engine = openStateEngine({ path: this.at(store) })
-    await ingestSource(engine, await openSource(path), options)
-    await engine.close()
+    await this.#ingest(store, await openSource(path), options)
+  }
+
+  /** Ingests the demonstration ledger in this process. */
+  async fillWithDemo(store: string, options: IngestOptions = {}): Promise<void> {
+    await this.#ingest(store, openDemoLedger(), options)
   }
 
   /** Output of `info --json`, made in this process. */
@@ -120,6 +124,12 @@ export class CommandBed {
       }
       return hash.digest('hex')
     })
+  }
+
+  async #ingest(store: string, source: LedgerSource, options: IngestOptions): Promise<void> {
+    const engine = openStateEngine({ path: this.at(store) })
+    await ingestSource(engine, source, options)
+    await engine.close()
   }
 
   async #reading<T>(store: string, read: (engine: LmdbEngineReader) => T | Promise<T>): Promise<T> {

@@ -7,11 +7,6 @@ export class Lazy<T> {
     this.#load = load
   }
 
-  /** The value while it is loading or loaded; undefined before, and after a failure. */
-  get current(): Promise<T> | undefined {
-    return this.#loading
-  }
-
   /** Loads the value unless it is loaded. @throws as the load */
   async get(): Promise<T> {
     const loading = this.#loading ?? this.#load()

@@ -1,9 +1,6 @@
 // Misspelt names on the command line: the error, or a line on standard error, says which one is wrong.
-import { ingestSource } from '@ledger-state/ingest'
-import { openStateEngine } from '@ledger-state/state-engine'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
-import { openDemoLedger } from '../demo/demo-ledger.js'
 
 const M = '0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15'
 const OWNER = '0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab'
@@ -13,9 +10,7 @@ let bed: CommandBed
 
 beforeAll(async () => {
   bed = new CommandBed()
-  const engine = openStateEngine({ path: bed.at('demo') })
-  await ingestSource(engine, openDemoLedger())
-  await engine.close()
+  await bed.fillWithDemo('demo')
 })
 afterAll(async () => {
   await bed.close()

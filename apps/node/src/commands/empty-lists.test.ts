@@ -1,9 +1,6 @@
 // Lists and histories without a line: the reason on standard error, and status 0.
-import { ingestSource } from '@ledger-state/ingest'
-import { openStateEngine } from '@ledger-state/state-engine'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
-import { openDemoLedger } from '../demo/demo-ledger.js'
 
 const MARKET = '0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::market::quote'
 const TYPE = '0x1::account::Account'
@@ -13,9 +10,7 @@ let bed: CommandBed
 
 beforeAll(async () => {
   bed = new CommandBed()
-  const engine = openStateEngine({ path: bed.at('demo') })
-  await ingestSource(engine, openDemoLedger())
-  await engine.close()
+  await bed.fillWithDemo('demo')
 })
 afterAll(async () => {
   await bed.close()

@@ -114,9 +114,7 @@ describe('history balance', () => {
   })
 
   it('prints with each change the transaction that made it, if the store keeps transactions', async () => {
-    const engine = openStateEngine({ path: bed.at('keeping') })
-    await ingestSource(engine, openDemoLedger(), { retain: 100n, keepTransactions: 'summary' })
-    await engine.close()
+    await bed.fillWithDemo('keeping', { retain: 100n, keepTransactions: 'summary' })
     const print = async (...words: string[]) => {
       const from = ['--from', '2900', '--limit', '5', '--data-dir', 'keeping']
       const { status, stdout, stderr } = await bed.start('history', ...words, ...from).outcome()

@@ -1,19 +1,15 @@
 // The commands of docs/holdings.md print the output on that page, on the demonstration ledger as `start` ingests it.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { ingestSource } from '@ledger-state/ingest'
-import { openStateEngine } from '@ledger-state/state-engine'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
-import { DEMO_WINDOW, openDemoLedger } from '../demo/demo-ledger.js'
+import { DEMO_WINDOW } from '../demo/demo-ledger.js'
 
 let bed: CommandBed
 
 beforeAll(async () => {
   bed = new CommandBed()
-  const engine = openStateEngine({ path: bed.at('data/demo') })
-  await ingestSource(engine, openDemoLedger(), { retain: DEMO_WINDOW })
-  await engine.close()
+  await bed.fillWithDemo('data/demo', { retain: DEMO_WINDOW })
 })
 afterAll(async () => {
   await bed.close()

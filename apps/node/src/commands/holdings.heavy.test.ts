@@ -1,9 +1,6 @@
 import { cpSync, readFileSync } from 'node:fs'
-import { ingestSource } from '@ledger-state/ingest'
-import { openStateEngine } from '@ledger-state/state-engine'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
-import { openDemoLedger } from '../demo/demo-ledger.js'
 
 let bed: CommandBed
 
@@ -13,9 +10,7 @@ beforeAll(async () => {
     ['indexed', true],
     ['plain', false],
   ] as const) {
-    const engine = openStateEngine({ path: bed.at(folder) })
-    await ingestSource(engine, openDemoLedger(), { keepTransactions: 'none', holdings })
-    await engine.close()
+    await bed.fillWithDemo(folder, { keepTransactions: 'none', holdings })
   }
 })
 afterAll(async () => {

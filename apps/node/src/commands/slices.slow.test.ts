@@ -2,13 +2,11 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { ingestSource } from '@ledger-state/ingest'
-import { openStateEngine } from '@ledger-state/state-engine'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
 import { demoFeed } from '../../testing/demo-feed.ts'
 import { ACCOUNTS, PRICES } from '../demo/demo-addresses.js'
-import { DEMO_WINDOW, openDemoLedger } from '../demo/demo-ledger.js'
+import { DEMO_WINDOW } from '../demo/demo-ledger.js'
 
 const PAGE = readFileSync(fileURLToPath(new URL('../../../../docs/slices.md', import.meta.url)), 'utf8')
 
@@ -53,9 +51,7 @@ describe('a slice', () => {
   it('is made by the page as it is printed, from the demonstration that `start` leaves', async () => {
     const page = new CommandBed()
     try {
-      const engine = openStateEngine({ path: page.at('data/demo') })
-      await ingestSource(engine, openDemoLedger(), { retain: DEMO_WINDOW })
-      await engine.close()
+      await page.fillWithDemo('data/demo', { retain: DEMO_WINDOW })
       const [node, program] = page.commandLine()
       const blocks = [...PAGE.slice(PAGE.indexOf('## Three recipes')).matchAll(/^```sh\n(.*?)^```$/gms)]
       const lines = blocks

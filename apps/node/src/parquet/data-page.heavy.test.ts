@@ -2,11 +2,9 @@
 // histories as Parquet.
 import { readFileSync } from 'node:fs'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
-import { ingestSource } from '@ledger-state/ingest'
-import { openStateEngine } from '@ledger-state/state-engine'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.js'
-import { DEMO_WINDOW, openDemoLedger } from '../demo/demo-ledger.js'
+import { DEMO_WINDOW } from '../demo/demo-ledger.js'
 
 const page = readFileSync(new URL('../../../../docs/data.md', import.meta.url), 'utf8')
 const questions = page
@@ -26,9 +24,7 @@ let duck: DuckDBConnection
 beforeAll(async () => {
   bed = new CommandBed()
   // As the first command of the page ingests it.
-  const engine = openStateEngine({ path: bed.at('data/sql') })
-  await ingestSource(engine, openDemoLedger(), { retain: DEMO_WINDOW, keepTransactions: 'summary' })
-  await engine.close()
+  await bed.fillWithDemo('data/sql', { retain: DEMO_WINDOW, keepTransactions: 'summary' })
   const command = /^npx -y pnpm ledger-state (export lake .*)$/m.exec(page)![1]!
   const { status, stderr } = await bed.start(...command.split(' ')).outcome()
   expect([status, stderr]).toEqual([0, expect.stringMatching(/lake holds versions 993 to 2999 in [\d,]+ rows/)])

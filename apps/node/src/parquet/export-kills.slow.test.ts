@@ -2,22 +2,17 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ingestSource } from '@ledger-state/ingest'
-import { openStateEngine } from '@ledger-state/state-engine'
 import { eventually } from '@ledger-state/testing/eventually'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.js'
-import { openDemoLedger } from '../demo/demo-ledger.js'
 
 const ROUNDS = 6
 let bed: CommandBed
 
 beforeAll(async () => {
   bed = new CommandBed()
-  const engine = openStateEngine({ path: bed.at('store') })
-  await ingestSource(engine, openDemoLedger(), { keepTransactions: 'summary' })
-  await engine.close()
+  await bed.fillWithDemo('store', { keepTransactions: 'summary' })
 })
 afterAll(() => bed.close())
 

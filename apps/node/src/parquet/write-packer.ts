@@ -1,3 +1,4 @@
+import { keyName } from '@ledger-state/records/writes-hash'
 import { ByteOutput, putPatch } from '@ledger-state/state-engine/patches'
 import { GrowingArray } from './growing-array.js'
 import { DELETED, type ExportedBlock, KEY_WIDTH, type PackedWrites, WRITE_WIDTH } from './packed-writes.js'
@@ -102,7 +103,7 @@ export class WritePacker {
   }
 
   #numberOf(key: Uint8Array): number {
-    const name = Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1')
+    const name = keyName(key)
     const known = this.#numbers.get(name)
     if (known !== undefined) return known
     const number = this.#keys.length / KEY_WIDTH

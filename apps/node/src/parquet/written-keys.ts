@@ -1,4 +1,5 @@
 import { bytesToHex } from '@ledger-state/core'
+import { keyName } from '@ledger-state/records/writes-hash'
 import { decodeStateKey, STATE_KEY_ADDRESS_AT, type StateKey, typeTagToText } from '@ledger-state/type-tag'
 import type { WriteReader } from './write-reader.js'
 
@@ -77,7 +78,7 @@ export class WrittenKeys {
   #groupOf(number: number): WrittenKeyGroup {
     const key = this.#writes.key(number)
     const address = () => bytesToHex(key.subarray(STATE_KEY_ADDRESS_AT, STATE_KEY_ADDRESS_AT + ADDRESS_BYTES))
-    const name = Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1')
+    const name = keyName(key)
     const rest = name.substring(0, STATE_KEY_ADDRESS_AT) + name.substring(STATE_KEY_ADDRESS_AT + ADDRESS_BYTES)
     const known = this.#types.get(rest)
     if (known) return { number, type: known, address: address(), key }
