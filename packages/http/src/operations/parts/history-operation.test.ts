@@ -148,7 +148,7 @@ describe('the history of a balance', () => {
       const read = ask(engine)
       const first = await read(`${HISTORY}?points=40&order=asc`)
       const cursor = first.headers['x-svc-cursor']
-      expect(cursor).toBe('100000')
+      expect(cursor).toBe('100000.0.100000')
       const second = await read(`${HISTORY}?points=40&order=asc&start=${cursor}`)
       expect(second.headers['x-svc-cursor']).toBeUndefined()
       const pages = [first, second].map(({ body }) => JSON.parse(body) as BalanceChange[])
