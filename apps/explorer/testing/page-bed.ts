@@ -61,6 +61,7 @@ export class PageBed {
   #answering: Answering = 'sound'
   #refused: string | undefined
   #failing: RegExp | undefined
+  #mostItems: number | undefined
   #held: { readonly paths: RegExp; readonly until: Promise<void> } | undefined
   #open = 0
   #release: () => void = () => {}
@@ -121,6 +122,11 @@ export class PageBed {
     this.#refused = text
   }
 
+  /** Sets how many items a page of a list has at most. */
+  limitsPages(mostItems: number): void {
+    this.#mostItems = mostItems
+  }
+
   async #fetch(path: string, init: RequestInit | undefined): Promise<Response> {
     if (this.#answering === 'late') await this.#released
     if (this.#answering === 'lost') throw new TypeError('fetch failed')
@@ -132,7 +138,8 @@ export class PageBed {
     if (this.#held?.paths.test(path)) await this.#held.until
     this.#open++
     try {
-      return await fetchOfNode(`http://127.0.0.1:${this.#server.port}${path}`, init)
+      const asked = this.#mostItems === undefined ? path : withLimit(path, this.#mostItems)
+      return await fetchOfNode(`http://127.0.0.1:${this.#server.port}${asked}`, init)
     } finally {
       this.#open--
     }
@@ -281,4 +288,10 @@ export class PageBed {
     )
     button.click()
   }
+}
+
+/** The path with another limit, if it is of a list. */
+function withLimit(path: string, limit: number): string {
+  if (/[?&]limit=/.test(path)) return path.replace(/([?&]limit=)\d+/, `$1${limit}`)
+  return /\/changes\?/.test(path) ? `${path}&limit=${limit}` : path
 }

@@ -6,7 +6,7 @@ import { formatMicroseconds, groupDigits } from '../state/amount.ts'
 import { isPruned, newest } from '../state/ledger.ts'
 import { goTo, route } from '../state/location.ts'
 import { type Amounts, useAmounts } from '../state/use-amounts.ts'
-import { hasUnknownBefore, usePages } from '../state/use-pages.ts'
+import { hasUnknownBefore, useRangePages } from '../state/use-pages.ts'
 import { Differences } from './differences.tsx'
 import { LongList } from './long-list.tsx'
 import { MoreButton } from './more-button.tsx'
@@ -26,7 +26,7 @@ interface ValueHistoryProps {
 
 /** The changes of a resource or a table item, each with its differences from the previous one. */
 export function ValueHistory({ request, type, holder }: ValueHistoryProps) {
-  const pages = usePages<readonly ValueChange[], ValueChange>(request, (page) => page)
+  const pages = useRangePages<readonly ValueChange[], ValueChange>(request, (page) => page)
   const amounts = useAmounts(
     type,
     holder,

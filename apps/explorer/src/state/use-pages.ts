@@ -31,14 +31,37 @@ interface Shown<T> {
 
 const NOTHING: Loaded<never> = { items: [], cursor: undefined, isComplete: true, first: undefined }
 
-/**
- * The pages of a list, all of one state. With `isEager`, all are loaded one after the other at once. A node that is lost or busy is asked
- * again. After the ledger grew, the list is loaded again, unless the visitor has asked for later pages.
- */
-export function usePages<Page, T>(
+interface PagesOptions {
+  /** Loads all pages at once, one after the other. */
+  readonly isEager?: boolean
+}
+
+/** Pages of a list of one state, such as resources or holders. */
+export function useStatePages<Page, T>(request: ApiRequest, itemsOf: (page: Page) => readonly T[]): Pages<T> {
+  return usePages(request, (version) => ({ ...request, at: request.at ?? version }), itemsOf)
+}
+
+/** Pages of a list over a range of versions, such as a history: all end at the same version. */
+export function useRangePages<Page, T>(
   request: ApiRequest,
   itemsOf: (page: Page) => readonly T[],
-  { isEager = false }: { readonly isEager?: boolean } = {},
+  options?: PagesOptions,
+): Pages<T> {
+  const endAt = (version: string): ApiRequest =>
+    /[?&]to=/.test(request.path) ? request : { ...request, path: withParameter(request.path, 'to', version) }
+  return usePages(request, endAt, itemsOf, options)
+}
+
+/**
+ * Loads the pages of a list. Asks a node that is lost or busy again. After the ledger grew, loads the list again, unless the visitor has
+ * asked for later pages.
+ * @param requestAt makes the request for the list as it was at the version of the first page
+ */
+function usePages<Page, T>(
+  request: ApiRequest,
+  requestAt: (version: string) => ApiRequest,
+  itemsOf: (page: Page) => readonly T[],
+  { isEager = false }: PagesOptions = {},
 ): Pages<T> {
   const name = `${requestPath(request)} ${request.body ?? ''}`
   const [shown, setShown] = useState<Shown<T>>({ of: name, loaded: NOTHING, isLoading: true })
@@ -53,9 +76,10 @@ export function usePages<Page, T>(
      * @throws only if it was stopped
      */
     const loadPage = async (before: Loaded<T>, signal: AbortSignal): Promise<Loaded<T> | Failure> => {
-      const { cursor } = before
-      const path = cursor === undefined ? request.path : withParameter(request.path, 'start', cursor)
-      const result = await ask<Page>({ ...request, path, at: request.at ?? before.first?.head?.version }, signal)
+      const { cursor, first } = before
+      const list = first?.head ? requestAt(first.head.version) : request
+      const path = cursor === undefined ? list.path : withParameter(list.path, 'start', cursor)
+      const result = await ask<Page>({ ...list, path }, signal)
       if ('failure' in result) return result.failure
       const { answer, value } = result
       return {

@@ -10,7 +10,7 @@ import { formatAmount, formatDifference, formatMicroseconds, groupDigits } from 
 import { newest } from '../state/ledger.ts'
 import { route } from '../state/location.ts'
 import { useAsset } from '../state/use-asset.ts'
-import { hasUnknownBefore, usePages } from '../state/use-pages.ts'
+import { hasUnknownBefore, useRangePages } from '../state/use-pages.ts'
 
 const PAGE = 100
 const ROW_HEIGHT = 64
@@ -21,7 +21,7 @@ export function AccountActivities({ address }: { readonly address: string }) {
   const path = `/accounts/${encodeURIComponent(address)}/activities`
   const to = at === undefined ? '' : `&to=${encodeURIComponent(at)}`
   const request = { path: `${path}?limit=${PAGE}${to}` }
-  const pages = usePages<readonly Activity[], Activity>(request, (page) => page)
+  const pages = useRangePages<readonly Activity[], Activity>(request, (page) => page)
   const activities = pages.items
   return (
     <section aria-label="Activities">

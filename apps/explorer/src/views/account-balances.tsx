@@ -14,7 +14,7 @@ import { curveEnd } from '../state/curve-ends.ts'
 import { goTo, route } from '../state/location.ts'
 import { type AssetTotal, totalsOf } from '../state/totals.ts'
 import { useAnswer } from '../state/use-answer.ts'
-import { usePages } from '../state/use-pages.ts'
+import { useStatePages } from '../state/use-pages.ts'
 
 const PAGE = 100
 const SPARKLINE_POINTS = 160
@@ -29,7 +29,7 @@ export function AccountBalances({ address }: { readonly address: string }) {
     path: `/accounts/${encodeURIComponent(address)}/balances?with_metadata=true&limit=${PAGE}`,
     at,
   }
-  const pages = usePages<readonly Holding[], Holding>(request, (page) => page)
+  const pages = useStatePages<readonly Holding[], Holding>(request, (page) => page)
   const totals = useMemo(() => totalsOf(pages.items), [pages.items])
   const isPart = pages.isLoading || pages.more !== undefined || pages.failure !== undefined
   return (

@@ -10,7 +10,7 @@ import { NotProven } from '../proof/not-proven.tsx'
 import { groupDigits } from '../state/amount.ts'
 import { newest } from '../state/ledger.ts'
 import { route } from '../state/location.ts'
-import { usePages } from '../state/use-pages.ts'
+import { useRangePages } from '../state/use-pages.ts'
 
 const DEFAULT_DISTANCE = 100n
 const ROW_HEIGHT = 110
@@ -40,7 +40,7 @@ function ChangesTo({ address, at, latest, oldest }: ChangesToProps) {
   const request = {
     path: `/accounts/${encodeURIComponent(address)}/changes?from=${encodeURIComponent(from)}&to=${encodeURIComponent(to)}`,
   }
-  const pages = usePages<readonly AccountChange[], AccountChange>(request, (page) => page)
+  const pages = useRangePages<readonly AccountChange[], AccountChange>(request, (page) => page)
   return (
     <section aria-label="Changes">
       <ForPrograms requests={[request]} />

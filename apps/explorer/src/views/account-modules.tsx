@@ -5,14 +5,14 @@ import { LongList } from '../components/long-list.tsx'
 import { MoreButton } from '../components/more-button.tsx'
 import { ProvenListNote, useProvenList } from '../proof/proven-list.tsx'
 import { route } from '../state/location.ts'
-import { usePages } from '../state/use-pages.ts'
+import { useStatePages } from '../state/use-pages.ts'
 
 const PAGE = 100
 const ROW_HEIGHT = 41
 
 export function AccountModules({ address }: { readonly address: string }) {
   const request = { path: `/accounts/${encodeURIComponent(address)}/modules?limit=${PAGE}`, at: route.value.at }
-  const pages = usePages<readonly ModuleAnswer[], ModuleAnswer>(request, (page) => page)
+  const pages = useStatePages<readonly ModuleAnswer[], ModuleAnswer>(request, (page) => page)
   const list = useProvenList(request.at, pages.first)
   const modules = pages.items.flatMap(({ abi }) => (abi ? [abi] : []))
   const unread = pages.items.length - modules.length

@@ -8,7 +8,7 @@ import { groupDigits } from '../state/amount.ts'
 import { route } from '../state/location.ts'
 import { kindOfObject } from '../state/object-kind.ts'
 import { useObjectName } from '../state/object-name.ts'
-import { usePages } from '../state/use-pages.ts'
+import { useStatePages } from '../state/use-pages.ts'
 
 const PAGE = 100
 const ROW_HEIGHT = 64
@@ -17,7 +17,7 @@ const ROW_HEIGHT = 64
 export function AccountObjects({ address }: { readonly address: string }) {
   const { at } = route.value
   const request = { path: `/accounts/${encodeURIComponent(address)}/objects?limit=${PAGE}`, at }
-  const pages = usePages<readonly OwnedObject[], OwnedObject>(request, (page) => page)
+  const pages = useStatePages<readonly OwnedObject[], OwnedObject>(request, (page) => page)
   const objects = pages.items
   return (
     <section aria-label="Owned objects">

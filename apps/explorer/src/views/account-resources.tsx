@@ -10,7 +10,7 @@ import { ValueTree } from '../components/value-tree.tsx'
 import { EntryProof, type ProvenList, ProvenListNote, useProvenList } from '../proof/proven-list.tsx'
 import { route } from '../state/location.ts'
 import { useAmounts } from '../state/use-amounts.ts'
-import { usePages } from '../state/use-pages.ts'
+import { useStatePages } from '../state/use-pages.ts'
 
 const PAGE = 100
 /** Number of resources that are open from the start. */
@@ -19,7 +19,7 @@ const ROW_HEIGHT = 50
 
 export function AccountResources({ address }: { readonly address: string }) {
   const request = { path: `/accounts/${encodeURIComponent(address)}/resources?limit=${PAGE}`, at: route.value.at }
-  const pages = usePages<readonly Resource[], Resource>(request, (page) => page)
+  const pages = useStatePages<readonly Resource[], Resource>(request, (page) => page)
   const list = useProvenList(request.at, pages.first)
   const [filter, setFilter] = useState('')
   /** Resources that the visitor opened or closed. */

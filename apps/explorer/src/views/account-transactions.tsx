@@ -4,7 +4,7 @@ import { LongList } from '../components/long-list.tsx'
 import { MoreButton } from '../components/more-button.tsx'
 import { NotProven } from '../proof/not-proven.tsx'
 import { route } from '../state/location.ts'
-import { usePages } from '../state/use-pages.ts'
+import { useRangePages } from '../state/use-pages.ts'
 import { TRANSACTION_ROW_HEIGHT, TransactionRow } from './transaction-row.tsx'
 
 /** Transactions of a page. Each has its events and changes, so a page of more would be large. */
@@ -15,7 +15,7 @@ export function AccountTransactions({ address }: { readonly address: string }) {
   const { at } = route.value
   const to = at === undefined ? '' : `&to=${encodeURIComponent(at)}`
   const path = `/accounts/${encodeURIComponent(address)}/affecting_transactions?order=desc&limit=${PAGE}${to}`
-  const pages = usePages<readonly WholeTransaction[], WholeTransaction>({ path }, (page) => page)
+  const pages = useRangePages<readonly WholeTransaction[], WholeTransaction>({ path }, (page) => page)
   const transactions = pages.items
   const isEmpty = !pages.isLoading && !pages.failure && transactions.length === 0 && !pages.more
   return (

@@ -8,7 +8,7 @@ import { formatAmount, groupDigits } from '../state/amount.ts'
 import { countText } from '../state/count-text.ts'
 import { route } from '../state/location.ts'
 import { formatShare, shareOf } from '../state/share.ts'
-import { usePages } from '../state/use-pages.ts'
+import { useStatePages } from '../state/use-pages.ts'
 
 const PAGE = 100
 const ROW_HEIGHT = 56
@@ -40,7 +40,10 @@ function UnsortedHolders(props: AssetHoldersProps) {
 }
 
 function useHolders(asset: string, order: Order) {
-  return usePages<readonly Holding[], Holding>({ path: holdersPath(asset, order), at: route.value.at }, (page) => page)
+  return useStatePages<readonly Holding[], Holding>(
+    { path: holdersPath(asset, order), at: route.value.at },
+    (page) => page,
+  )
 }
 
 interface HolderListProps extends AssetHoldersProps {

@@ -13,7 +13,7 @@ import { countChanges, countText } from '../state/count-text.ts'
 import { curveBegin, curveEnd } from '../state/curve-ends.ts'
 import { goTo, route } from '../state/location.ts'
 import { memberOf } from '../state/member-of.ts'
-import { usePages } from '../state/use-pages.ts'
+import { useRangePages } from '../state/use-pages.ts'
 
 const PAGE = 1_000
 const ROW_HEIGHT = 56
@@ -35,7 +35,7 @@ interface SupplyChange {
 export function AssetSupply({ source, facts, children }: AssetSupplyProps) {
   const { history, path } = source
   const request = { ...history, path: `${history.path}?limit=${PAGE}` }
-  const pages = usePages<readonly ValueChange[], ValueChange>(request, (page) => page)
+  const pages = useRangePages<readonly ValueChange[], ValueChange>(request, (page) => page)
   const changes = useMemo(() => toSupplyChanges(pages.items, path), [pages.items, path.join()])
   const timed = useMemo(() => changes.filter(({ change }) => change.timestamp !== null).toReversed(), [changes])
   const points = useMemo(() => toPoints(changes, facts.decimals), [changes, facts.decimals])

@@ -19,7 +19,7 @@ import { goTo, route } from '../state/location.ts'
 import type { CurveView } from '../state/route.ts'
 import { useText } from '../state/use-answer.ts'
 import { useAsset } from '../state/use-asset.ts'
-import { hasUnknownBefore, type Pages, usePages } from '../state/use-pages.ts'
+import { hasUnknownBefore, type Pages, useRangePages } from '../state/use-pages.ts'
 import { BalancePoint } from './balance-point.tsx'
 
 interface BalanceViewProps {
@@ -93,7 +93,7 @@ function BalanceCurve({ address, asset, curve, decimals, children }: BalanceCurv
   if (curve.from !== undefined) range.set('from', curve.from)
   if (curve.to !== undefined) range.set('to', curve.to)
   const request = { path: `${balanceHistoryPath(address, asset)}?${range}` }
-  const pages = usePages<readonly BalanceChange[], BalanceChange>(request, (page) => page, { isEager: true })
+  const pages = useRangePages<readonly BalanceChange[], BalanceChange>(request, (page) => page, { isEager: true })
   const seen = useSeenChanges(pages, curve)
   const changes = useMemo(() => seen.filter(({ timestamp }) => !isTime || timestamp !== null), [seen, isTime])
   const points = useMemo(() => changes.map((change) => toPoint(change, isTime, decimals)), [changes, isTime, decimals])
@@ -193,7 +193,7 @@ interface BalanceChangesProps {
 
 function BalanceChanges({ address, asset, decimals }: BalanceChangesProps) {
   const path = `${balanceHistoryPath(address, asset)}?limit=${PAGE}`
-  const pages = usePages<readonly BalanceChange[], BalanceChange>({ path }, (page) => page)
+  const pages = useRangePages<readonly BalanceChange[], BalanceChange>({ path }, (page) => page)
   const changes = pages.items
   // The curve next to it shows whether it is loading, empty or has failed.
   if (changes.length === 0) return null

@@ -3,7 +3,7 @@ import { AddressLink, Link, shortAddress } from '../components/link.tsx'
 import { LongList } from '../components/long-list.tsx'
 import { MoreButton } from '../components/more-button.tsx'
 import { useObjectName } from '../state/object-name.ts'
-import { usePages } from '../state/use-pages.ts'
+import { useStatePages } from '../state/use-pages.ts'
 
 const PAGE = 100
 const ROW_HEIGHT = 44
@@ -16,7 +16,7 @@ interface CollectionTokensProps {
 /** The tokens of a collection, with their owners. */
 export function CollectionTokens({ collection, at }: CollectionTokensProps) {
   const request = { path: `/collections/${encodeURIComponent(collection)}/tokens?limit=${PAGE}`, at }
-  const pages = usePages<readonly Token[], Token>(request, (page) => page)
+  const pages = useStatePages<readonly Token[], Token>(request, (page) => page)
   const tokens = pages.items
   return (
     <section aria-label="Tokens">

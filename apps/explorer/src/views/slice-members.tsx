@@ -6,7 +6,7 @@ import { AddressLink, Link, shortAddress } from '../components/link.tsx'
 import { LongList } from '../components/long-list.tsx'
 import { MoreButton } from '../components/more-button.tsx'
 import { groupDigits } from '../state/amount.ts'
-import { usePages } from '../state/use-pages.ts'
+import { useStatePages } from '../state/use-pages.ts'
 
 const PAGE = 100
 const ROW_HEIGHT = 41
@@ -23,7 +23,7 @@ export function SliceMembers({ head, slice }: { readonly head: StateHead; readon
   const [isLate, setLate] = useState(false)
   const since = isLate ? `&joined_since=${BigInt(head.oldestVersion) + 1n}` : ''
   const request = { path: `/-/slice?limit=${PAGE}${since}` }
-  const pages = usePages<Slice, SliceMember>(request, ({ members }) => members)
+  const pages = useStatePages<Slice, SliceMember>(request, ({ members }) => members)
   return (
     <section aria-labelledby="slice">
       <h2 id="slice">The slice</h2>

@@ -15,7 +15,7 @@ import { EntryProof, EntryUnproven, type ProvenList, ProvenListNote, useProvenLi
 import { goTo, route } from '../state/location.ts'
 import type { TableTypes } from '../state/route.ts'
 import { type Amounts, useAmounts } from '../state/use-amounts.ts'
-import { usePages } from '../state/use-pages.ts'
+import { useStatePages } from '../state/use-pages.ts'
 import { itemRequest, TableItem } from './table-item.tsx'
 
 interface TableViewProps {
@@ -35,7 +35,7 @@ export function TableView({ handle, types, itemKey }: TableViewProps) {
   if (types.holder) parameters.set('holder', types.holder)
   const request = { path: `/tables/${encodeURIComponent(handle)}/items?${parameters}`, at: route.value.at }
   // Each page has the types, even a page without items.
-  const pages = usePages<TablePage, { readonly page: TablePage; readonly item: ListedTableItem | undefined }>(
+  const pages = useStatePages<TablePage, { readonly page: TablePage; readonly item: ListedTableItem | undefined }>(
     request,
     (page) => [{ page, item: undefined }, ...page.items.map((item) => ({ page, item }))],
   )

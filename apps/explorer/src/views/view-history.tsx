@@ -12,7 +12,7 @@ import { curveEnd } from '../state/curve-ends.ts'
 import { goTo, route } from '../state/location.ts'
 import type { ViewCall } from '../state/route.ts'
 import { useAsset } from '../state/use-asset.ts'
-import { usePages } from '../state/use-pages.ts'
+import { useRangePages } from '../state/use-pages.ts'
 import { callToBody, viewHistoryRequest } from '../state/view-call.ts'
 import { assetOfCall, numberedResults, type ViewChange } from '../state/view-curve.ts'
 
@@ -28,7 +28,10 @@ const MOST_DECIMALS = 38
 
 /** Each change of a call's answer: a curve of one of its numbers, and a list. */
 export function ViewHistory({ name, call, results }: ViewHistoryProps) {
-  const pages = usePages<readonly ViewChange[], ViewChange>(viewHistoryRequest(callToBody(name, call)), (page) => page)
+  const pages = useRangePages<readonly ViewChange[], ViewChange>(
+    viewHistoryRequest(callToBody(name, call)),
+    (page) => page,
+  )
   const { facts: known } = useAsset(assetOfCall(call))
   const [chosenResult, setResult] = useState<number | undefined>(undefined)
   const [decimalsGiven, setDecimals] = useState<number | undefined>(undefined)
