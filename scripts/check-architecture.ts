@@ -1,6 +1,6 @@
 // Checks that dependency-cruiser and knip cannot do: manifests have the dependencies of the table of packages in
 // ARCHITECTURE.md, READMEs list every folder of their package, and modules have no mutable state except where the page
-// lists it. Files and sections that documents and comments name exist. READMEs list the error codes of their package with
+// lists it. Files and sections that documents, comments and URLs name exist. READMEs list the error codes of their package with
 // their fields. Rows of tables have at most 200 columns. Only one function renames files. The last line is
 // `N passed, M failed`.
 import { existsSync, globSync, readFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { checkErrorTables } from './architecture/error-tables.ts'
 import { layerCircle } from './architecture/layers.ts'
 import { changedNames, importsOf } from './architecture/module-state.ts'
-import { namesInComments, namesInDocument } from './architecture/named-files.ts'
+import { namesInComments, namesInDocument, namesInUrls } from './architecture/named-files.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const page = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')
@@ -121,6 +121,8 @@ const OF_OTHERS = /(?:^|\/)(?:node_modules|dist)(?:\/|$)/
 const PAST = /CHANGELOG\.md$/
 /** Placeholders, files that a script writes, and files outside of the repository. */
 const NOT_OURS = /^(?:node-|portable-)?x\.|^generated\/|^\.\.\//
+/** A placeholder, and files that a build makes. */
+const NOT_IN_SOURCES = /^\.\/x\.|\/(?:dist|generated)(?:\/|$)/
 
 /** Files that documents and comments name are there: by a path in the repository, or by its end. */
 function checkNamedFiles(): void {
@@ -134,6 +136,11 @@ function checkNamedFiles(): void {
     const names = path.endsWith('.md') ? namesInDocument(readText(path)) : namesInComments(readText(path))
     for (const name of names) {
       if (!NOT_OURS.test(name)) expect(ends.has(name), `${path} names ${name}, which is not there`)
+    }
+    for (const name of path.endsWith('.md') ? [] : namesInUrls(readText(path))) {
+      if (NOT_IN_SOURCES.test(name)) continue
+      const found = [name, name.replace(/\.js$/, '.ts')].some((one) => existsSync(join(root, dirname(path), one)))
+      expect(found, `${path} names ${name}, which is not there`)
     }
   }
 }

@@ -12,3 +12,8 @@ export function namesInComments(text: string): string[] {
   const name = /(?<![\w./-])(?:[\w.-]+\/)*[\w-]+(?:\.[\w-]+)*\.(?:tsx?|md|mjs)\b/g
   return comments.flatMap((comment) => comment.match(name) ?? [])
 }
+
+/** The files that a program names relative to itself. */
+export function namesInUrls(text: string): string[] {
+  return [...text.matchAll(/new URL\(\s*'([^'#?]+)',\s*import\.meta\.url/g)].map(([, name]) => name!)
+}

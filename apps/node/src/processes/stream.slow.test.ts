@@ -15,7 +15,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { NodeBed, reaches } from '../../testing/node-bed.ts'
 import { STEADY_HANDLE } from '../../testing/steady-ledger.ts'
 
-const FOLLOW = fileURLToPath(new URL('../../../../examples/sqlite-mirror/follow.ts', import.meta.url))
+const MIRROR = fileURLToPath(new URL('../../../../examples/sqlite-mirror/main.ts', import.meta.url))
 
 let bed: NodeBed
 let children: ChildProcess[]
@@ -63,7 +63,7 @@ it(`a mirror has every write once, whichever side is killed (TEST_SEED=${testSee
   let node = await bed.start({ listen })
   bed.grow(20)
   const path = bed.at('mirror.db')
-  const follow = () => start(process.execPath, [FOLLOW, `http://${listen}`, path, STEADY_HANDLE])
+  const follow = () => start(process.execPath, [MIRROR, `http://${listen}`, path, STEADY_HANDLE])
   let mirror = follow()
   const mirrored = (): number => {
     try {

@@ -228,7 +228,7 @@ describe('a store in a database', () => {
       )
       expect(printed('--data-dir', 'copy')).toBe(ofDatabase)
       expect(printed('--store', again)).toBe(ofDatabase)
-      expect(bed.run('info', '--store', again).stdout).toMatch(/^ *transactions +kept$/m)
+      expect(bed.run('info', '--store', again).stdout).toMatch(/^ *transactions +summaries, kept$/m)
       expect(JSON.parse(bed.run('info', '--json', '--store', url).stdout)).toMatchObject({ transactions_since: '0' })
     },
   )
