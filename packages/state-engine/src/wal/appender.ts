@@ -31,7 +31,7 @@ import {
   type TruncationContent,
   truncationLength,
 } from './put-payload.js'
-import { putRecordHeader, RECORD_HEADER_LENGTH } from './record.js'
+import { putRecordHeader, RECORD_HEADER_LENGTH, ROOM_LENGTH } from './record.js'
 
 /** Most times the usual bytes of a segment that an arena may have for its memory to be used again. */
 const MOST_REUSED = 2
@@ -48,6 +48,8 @@ export interface ActiveFile {
   marked: SyncMark | undefined
   /** Place of the next sync mark. */
   nextMark: number
+  /** Reached once the sync mark that is being written is written, or has failed. */
+  marking: Promise<void> | undefined
 }
 
 export interface RecoveredWal {
@@ -242,6 +244,8 @@ export class WalAppender {
     for (const { apply } of written) apply?.()
     active.segment.head = head
     this.#nextCommit += written.length
+    // While the caller prepares the next commit. If it fails, the next write tries again.
+    if (active.synced === end) active.marking = this.#mark(active, end).catch(() => {})
   }
 
   /**
@@ -287,6 +291,7 @@ export class WalAppender {
   async bypass(commits: 0 | 1, committed: Failpoint, work: (following: FollowingFile) => Promise<void>): Promise<void> {
     this.#expectWhole()
     const { path, sync } = this.#store
+    await this.#active?.marking
     await withStoreErrorsAsync(path, () => sync.regainMeta())
     const nextCommit = this.#nextCommit + commits
     const walFile = (this.#active?.segment.fileNumber ?? 0) + 1
@@ -388,9 +393,16 @@ export class WalAppender {
     return { fileNumber: this.#active.segment.fileNumber, ...this.#active.end }
   }
 
-  close(): void {
-    this.#active?.file.close()
+  /** Closes the file, without the room behind its records. */
+  async close(): Promise<void> {
+    const active = this.#active
     this.#active = undefined
+    if (!active) return
+    const { file, end } = active
+    await active.marking
+    // A room that cannot be cut off does no harm.
+    if (!this.#failure && file.size > end.length) await file.truncate(end.length).catch(() => {})
+    file.close()
   }
 
   /** Memory of the segment that was merged last, or new memory. */
@@ -417,7 +429,7 @@ export class WalAppender {
       segment.reserve(bytes.length)
       bytes.copy(segment.bytes)
       segment.length = bytes.length
-      return { file, segment, end: start, synced: start, marked, nextMark: 1 }
+      return { file, segment, end: start, synced: start, marked, nextMark: 1, marking: undefined }
     })
   }
 
@@ -437,25 +449,37 @@ export class WalAppender {
 
   /** Writes the arena, starting at an offset. */
   async #write(start: number): Promise<Written> {
-    const { file, segment, synced, marked } = this.#active!
+    const active = this.#active!
+    const { file, segment } = active
     const { path } = this.#store
+    await active.marking
+    const { synced, marked } = active
     try {
       // Before any record, because a whole record cannot be cut off any more, as a reader may have read it. The next
       // sync covers the sync mark.
-      if (marked?.length !== synced.length || marked.bootId !== this.#bootId) await this.#mark(synced)
+      if (marked?.length !== synced.length || marked.bootId !== this.#bootId) await this.#mark(active, synced)
     } catch (failure) {
       return { end: start, failure: toStoreError(path, failure) }
     }
-    const { end, failure } = await file.write(segment.bytes, start, segment.length)
+    const { end, failure } = await file.write(segment.bytes, start, segment.length, this.#makeRoom(start))
     return { end, failure: failure === undefined ? undefined : toStoreError(path, failure) }
+  }
+
+  /** Puts zeros behind small records that make the file longer. Returns their number. */
+  #makeRoom(start: number): number {
+    const { file, segment } = this.#active!
+    const { bytes, length } = segment
+    const isUseful = this.#store.durability === 'full' && length > file.size && length - start < ROOM_LENGTH
+    if (!isUseful || bytes.length - length < ROOM_LENGTH) return 0
+    bytes.fill(0, length, length + ROOM_LENGTH)
+    return ROOM_LENGTH
   }
 
   /**
    * Writes a sync mark of the position up to which the file is synced. The file is synced between two of them, so one of them
    * can always be read.
    */
-  async #mark(position: LogPosition): Promise<void> {
-    const active = this.#active!
+  async #mark(active: ActiveFile, position: LogPosition): Promise<void> {
     const seed = recordSeed(this.#store.storeId, active.segment.fileNumber)
     const mark = { ...position, bootId: this.#bootId }
     await active.file.overwrite(encodeSyncMark(mark, seed), syncMarkOffset(active.nextMark))

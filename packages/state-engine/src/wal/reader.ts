@@ -22,9 +22,11 @@ import {
   hasWholePayload,
   RECORD_HEADER_LENGTH,
   type RecordHeader,
+  ROOM_LENGTH,
   readRecordHeader,
 } from './record.js'
 
+const ZEROS = Buffer.alloc(ROOM_LENGTH)
 /** Longest file: 2 GiB, more than a writer ever writes. */
 const MAX_FILE_LENGTH = 2 ** 31
 
@@ -122,7 +124,12 @@ export class WalReader {
     return this.#syncMarks
   }
 
-  get size(): number {
+  /** Number of bytes behind the records that were read, up to the zeros at the end of the file. */
+  get unreadableBytes(): number {
+    return this.#contentEnd(this.#load(this.#size)) - this.segment.length
+  }
+
+  get #size(): number {
     return fstatSync(this.#descriptor).size
   }
 
@@ -159,15 +166,25 @@ export class WalReader {
     }
   }
 
-  /** Reads the records. Returns the size of the file up to which it read. */
+  /** Reads the records. Returns the size of the file up to which it read, without the zeros at its end. */
   #readRecords(): number {
-    const { size } = this
+    const size = this.#size
     if (size <= this.segment.length) return size
     const end = this.#load(size)
     for (let header = this.#nextRecord(end); header && !this.#isSealed; header = this.#nextRecord(end)) {
       this.#index(header)
     }
-    return end
+    return this.#contentEnd(end)
+  }
+
+  /** End of the loaded bytes without the zeros behind the records. */
+  #contentEnd(end: number): number {
+    const { bytes, length } = this.segment
+    const rest = bytes.subarray(length, end)
+    if (rest.equals(ZEROS.subarray(0, rest.length))) return length
+    let at = end
+    while (at > length && bytes[at - 1] === 0) at--
+    return at
   }
 
   /** Whether the end was examined already: the file is the same as then, or was appended to. */

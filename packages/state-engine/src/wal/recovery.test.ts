@@ -1,11 +1,13 @@
-import { cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { eventually } from '@ledger-state/testing/eventually'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { testScale } from '@ledger-state/testing/test-scale'
 import { describe, expect, it } from 'vitest'
 import { moveToAnotherBoot } from '../../testing/another-boot.ts'
 import { bytes, CHAIN, record } from '../../testing/small-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
+import { endOfRecords, hasSyncMark, removeSyncMark } from '../../testing/wal-files.ts'
 import { openStateEngine, openStateEngineReader, openWithFailpoints, type WriterOptions } from '../open-state-engine.js'
 import { FILE_HEADER_LENGTH } from './file-header.js'
 import { RECORD_HEADER_LENGTH } from './record.js'
@@ -18,7 +20,7 @@ let copies = 0
 
 /**
  * Makes a store with versions 0 to `latest`. All but the first are in a WAL file. Returns the end of each. The store
- * was closed, or is like one after a killed process.
+ * was closed, or is like one whose process was killed before it marked the last commit as synced.
  */
 async function makeStore(
   latest: number,
@@ -29,9 +31,10 @@ async function makeStore(
   const ends: number[] = []
   for (let version = 0; version <= latest; version++) {
     await engine.commit([record(version, [[KEY, bytes(`value ${version}`)]], version)], CHAIN)
-    ends.push(statSync(join(path, 'write-ahead-1')).size)
+    ends.push(endOfRecords(join(path, 'write-ahead-1')))
   }
   const left = killed ? copy(path, () => {}) : path
+  if (killed) removeSyncMark(join(left, 'write-ahead-1'), ends.at(-1)!)
   await engine.close()
   return { path: left, ends }
 }
@@ -185,6 +188,23 @@ describe('a WAL file that is damaged', () => {
     }
   })
 
+  it('is refused if the last commit is torn that it marks as synced, after its writer was killed', async () => {
+    const path = join(folder.path, 'store')
+    const file = join(path, 'write-ahead-1')
+    const engine = openStateEngine({ path })
+    for (const version of [0, 1]) {
+      await engine.commit([record(version, [[KEY, bytes(`value ${version}`)]], version)], CHAIN)
+    }
+    const end = endOfRecords(file)
+    await eventually(
+      () => hasSyncMark(file, end),
+      () => 'a mark of the last commit',
+    )
+    const torn = copy(path, (path) => truncateSync(join(path, 'write-ahead-1'), end - 1))
+    await engine.close()
+    expectRefused(torn, /: commit 2 is missing or damaged: the file had more when it was synced/)
+  })
+
   it('is refused if it is an earlier copy of itself, and the next file is there', async () => {
     const path = join(folder.path, 'store')
     const stop = new Error('no merge')
@@ -259,7 +279,7 @@ describe('a rotation of WAL files', () => {
       await engine.commit([record(version, [[KEY, bytes(`value ${version}`)]], version)], CHAIN)
     }
     await engine.close()
-    return { path, latest: version - 1, sealed: statSync(join(path, 'write-ahead-1')).size }
+    return { path, latest: version - 1, sealed: endOfRecords(join(path, 'write-ahead-1')) }
   }
   const SEAL = RECORD_HEADER_LENGTH
 
