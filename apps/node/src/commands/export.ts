@@ -99,6 +99,7 @@ const FOLLOW_MS = 10_000
 
 async function exportToParquet(input: CommandInput, folder: string): Promise<void> {
   if (folder === '-') throw usageError('--format parquet writes a folder of files: name a folder instead of -')
+  const toExportError = <T>(error: T) => (isSystemError(error) ? exportFailed.cannotExport(folder, error) : error)
   const place = storePlace(input, 'export')
   if (place.kind !== 'folder') throw usageError('--format parquet reads a store in a folder, not in a database')
   const stop = listenForStop()
@@ -115,6 +116,10 @@ async function exportToParquet(input: CommandInput, folder: string): Promise<voi
       followMs: input.get(followOption) ? FOLLOW_MS : undefined,
       signal: stop.signal,
       onRange: ({ last }) => progress.update(() => `exported up to version ${last}`),
+      onFault: (error) => {
+        progress.finish()
+        process.stderr.write(`${toExportError(error).message}; trying again in ${FOLLOW_MS / 1_000} s\n`)
+      },
     })
     progress.finish()
     const signal = stop.by()
@@ -124,7 +129,7 @@ async function exportToParquet(input: CommandInput, folder: string): Promise<voi
       `${folder} holds versions ${ranges[0]?.first} to ${ranges.at(-1)?.last} in ${formatCounted(rows, 'row')}\n`,
     )
   } catch (error) {
-    throw isSystemError(error) ? exportFailed.cannotExport(folder, error) : outsideOfStore(error, engine.ledger)
+    throw outsideOfStore(toExportError(error), engine.ledger)
   } finally {
     progress.finish()
     await engine.close()

@@ -379,3 +379,27 @@ it('follows a store, and removes versions that a truncation cut off', async () =
   await writer.close()
   await reader.close()
 })
+
+it.each([
+  ['the disk is full', Object.assign(new Error('no space left'), { code: 'ENOSPC' })],
+  ['the store cannot be read', new LedgerStateError('store_failed', 'input/output error')],
+])('goes on after %s for a moment if it follows, and ends without', async (_, fault) => {
+  const failing = (times: number) => {
+    let left = times
+    return new Proxy(engine, {
+      get(target, name) {
+        if (name === 'versions' && left-- > 0) throw fault
+        const member: unknown = Reflect.get(target, name)
+        return typeof member === 'function' ? member.bind(target) : member
+      },
+    })
+  }
+  const name = `faulty-${fault.code}`
+  await expect(run(name, { engine: failing(1) })).rejects.toBe(fault)
+  const to = engine.ledger!.latestVersion
+  const faults: Error[] = []
+  await run(name, { engine: failing(3), followMs: 1, to, onFault: (error) => faults.push(error) })
+  expect(faults).toEqual([fault, fault, fault])
+  await run('sound')
+  expect(filesOf(name)).toEqual(filesOf('sound'))
+})

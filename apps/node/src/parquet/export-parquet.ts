@@ -47,22 +47,31 @@ export interface ParquetExport extends Pick<RangeWriterOptions, 'threads' | 'exe
   readonly onBuffered?: (bytes: number) => void
   /** Called after each range. */
   readonly onRange?: (range: ExportedRange) => void
+  /** Called with each fault after which an export that follows tries again. */
+  readonly onFault?: (error: Error) => void
 }
 
 /**
  * Exports the state at a version, and the writes of the versions after it, as Parquet files of ranges of versions. A
- * range counts once the manifest names it, so a run that was killed is completed by the next one.
+ * range counts once the manifest names it, so a run that was killed is completed by the next one. With `followMs` it tries again after faults
+ * of the system that may pass, such as a full disk.
  * @throws `export_failed` if the store is pruned beyond what is exported
  */
 export async function exportParquet(options: ParquetExport): Promise<Manifest> {
   const { signal, to, followMs } = options
   const exporter = await ParquetExporter.open(options)
   try {
-    await exporter.exportState()
     while (!signal.aborted) {
-      if (!(await exporter.exportVersions())) continue
-      const isDone = to !== undefined && exporter.lastVersion >= to
-      if (followMs === undefined || isDone) break
+      try {
+        await exporter.exportState()
+        if (signal.aborted) break
+        if (!(await exporter.exportVersions())) continue
+        if (followMs === undefined || (to !== undefined && exporter.lastVersion >= to)) break
+      } catch (error) {
+        if (followMs === undefined || !mayPass(error)) throw error
+        await exporter.discard()
+        options.onFault?.(error)
+      }
       await sleep(followMs, undefined, { signal }).catch(() => {})
     }
     return exporter.manifest
@@ -142,7 +151,7 @@ class ParquetExporter {
 
   async close(): Promise<void> {
     try {
-      await this.#discard()
+      await this.discard()
       await this.#writer.close()
     } finally {
       this.#unlock()
@@ -157,7 +166,7 @@ class ParquetExporter {
     const { engine, folder, signal } = this.#options
     while (this.manifest.state_after !== undefined && !signal.aborted) {
       this.manifest = await withoutCutRanges(folder, this.manifest, engine.ledger!)
-      if (!(await this.#unlessCut(() => this.#writeState(this.manifest.state_after!)))) await this.#discard()
+      if (!(await this.#unlessCut(() => this.#writeState(this.manifest.state_after!)))) await this.discard()
     }
   }
 
@@ -198,7 +207,7 @@ class ParquetExporter {
       this.manifest = await withoutCutRanges(folder, this.manifest, engine.ledger!)
       return (await this.#writeVersions()) && (await this.#keepAll())
     })
-    if (!isWhole) await this.#discard()
+    if (!isWhole) await this.discard()
     return isWhole
   }
 
@@ -315,12 +324,20 @@ class ParquetExporter {
   }
 
   /** Removes the files of ranges that the manifest will not name. */
-  async #discard(): Promise<void> {
+  async discard(): Promise<void> {
     for (const { written } of this.#underWay.splice(0)) {
       const { files } = await written.catch(() => ({ files: {} }) as Pick<RangeFiles, 'files'>)
       for (const { path } of Object.values(files)) rmSync(join(this.#options.folder, path), { force: true })
     }
   }
+}
+
+const PASSING = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN'])
+
+/** Whether an error is a fault of the system that may have passed at the next try. */
+function mayPass(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false
+  return isLedgerStateError(error, 'store_failed') || PASSING.has((error as NodeJS.ErrnoException).code ?? '')
 }
 
 function nextTurn(): Promise<void> {
