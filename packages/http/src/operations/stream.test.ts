@@ -202,7 +202,8 @@ describe('GET /v1/stream', () => {
     expect(await batch.json()).toMatchObject([{ status: 403 }])
     await stopServer(running!)
     const elsewhere = await serve(engine, { ledger: createAsyncLedger(engineToAsync(engine)) })
-    expect((await open(elsewhere)).status).toBe(403)
+    for (const query of ['', '?from=0', '?from=99999', '?from=2099-01-01'])
+      expect((await open(elsewhere + query)).status, query).toBe(403)
   })
 
   it('ends when its next version is pruned, and says so', async () => {

@@ -109,6 +109,7 @@ export const getStream: Operation = {
     const last =
       lastEventId === undefined ? undefined : parsePart('header `Last-Event-ID`', () => parsePosition(lastEventId))
     request.expectOutput('json', 'Follow changes')
+    const openHost = request.expectStreams()
     const state = request.pin(undefined)
     const { ledger } = state
     const first = last || !from ? undefined : firstVersionOf(request.ledger, from)
@@ -119,7 +120,7 @@ export const getStream: Operation = {
     }
     const { position, isCut } = moveToLedger(asked, ledger)
     const open = openEntries(state, position.version)
-    const host = request.openStream()
+    const host = openHost()
     return {
       ledger,
       contentType: CONTENT_TYPE.events,

@@ -283,12 +283,16 @@ export class Exchange implements ForwardableRequest {
     return { rules, allowance: running.allowance, places, compute: (task) => computeThread.run(task), onView }
   }
 
-  openStream(): StreamHost {
-    const { ledger, changes, streams, ticks, isClosing, onUnexpectedError } = this.context
-    const { viewRules: rules, viewPlaces: places, computeThread, onView, admission } = this.context
-    const { heartbeatMs } = this.context
-    const { load } = admission
+  expectStreams(): () => StreamHost {
+    const { ledger, changes } = this.context
     if (!changes || ledger.kind === 'async') throw operationDisabled.streamsDisabled()
+    return () => this.#openStream(ledger, changes)
+  }
+
+  #openStream(ledger: Ledger, changes: StreamHost['changes']): StreamHost {
+    const { streams, ticks, isClosing, onUnexpectedError, heartbeatMs } = this.context
+    const { viewRules: rules, viewPlaces: places, computeThread, onView, admission } = this.context
+    const { load } = admission
     const { request, response } = this
     streams.take(response, request.socket.remoteAddress ?? '')
     const views = { rules, places, compute: (task: ComputeTask) => computeThread.run(task), onView }

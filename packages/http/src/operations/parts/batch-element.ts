@@ -59,7 +59,7 @@ class ElementRequest implements OperationRequest {
     return this.#batch.proofs
   }
 
-  openStream(): StreamHost {
+  expectStreams(): () => StreamHost {
     throw operationDisabled.streamInBatch()
   }
 

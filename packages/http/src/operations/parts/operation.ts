@@ -68,10 +68,11 @@ export interface OperationRequest {
   /** Source of the proofs of reads; undefined if there are none. */
   readonly proofs: StateProofs | undefined
   /**
-   * Takes a place for an answer that follows the ledger. The place is free again when the connection is closed.
-   * @throws `operation_disabled`; `overloaded` if there are too many, of all clients or of this one
+   * Expects that this service has live streams. The returned function takes a place for an answer that follows the ledger, which is free
+   * again when the connection is closed; it throws `overloaded` if there are too many, of all clients or of this one.
+   * @throws `operation_disabled`
    */
-  openStream(): StreamHost
+  expectStreams(): () => StreamHost
   /**
    * Lets other requests have a turn. Work that may hold the event loop for longer than `TURN_BUDGET_MS` awaits this
    * between its steps. Resolves with the milliseconds that its next turn has.
