@@ -121,8 +121,8 @@ const OF_OTHERS = /(?:^|\/)(?:node_modules|dist)(?:\/|$)/
 const PAST = /CHANGELOG\.md$/
 /** Placeholders, files that a script writes, and files outside of the repository. */
 const NOT_OURS = /^(?:node-|portable-)?x\.|^generated\/|^\.\.\//
-/** A placeholder, and files that a build or a run makes. */
-const NOT_IN_SOURCES = /^\.\/x\.|\/(?:dist|generated|node_modules)(?:\/|$)/
+/** A placeholder, and files that a build makes. */
+const NOT_IN_SOURCES = /^\.\/x\.|\/(?:dist|generated)(?:\/|$)/
 
 /** Files that documents and comments name are there: by a path in the repository, or by its end. */
 function checkNamedFiles(): void {

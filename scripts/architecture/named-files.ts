@@ -13,7 +13,7 @@ export function namesInComments(text: string): string[] {
   return comments.flatMap((comment) => comment.match(name) ?? [])
 }
 
-/** The files that a program names relative to itself. */
+/** The files that a program names relative to itself, without its folders. */
 export function namesInUrls(text: string): string[] {
-  return [...text.matchAll(/new URL\(\s*'([^'#?]+)',\s*import\.meta\.url/g)].map(([, name]) => name!)
+  return [...text.matchAll(/new URL\(\s*'([^'#?]+\.\w+)',\s*import\.meta\.url/g)].map(([, name]) => name!)
 }
