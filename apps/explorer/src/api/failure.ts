@@ -16,17 +16,30 @@ export interface Failure {
   readonly retryAfterMs?: number | undefined
 }
 
-export function toFailure(
-  status: number,
-  text: string,
-  head: StateHead | undefined,
-  retryAfter: string | null,
-): Failure {
+/** An answer that is an error. */
+interface ErrorAnswer {
+  readonly status: number
+  readonly text: string
+  readonly head: StateHead | undefined
+  /** The header `retry-after`. */
+  readonly retryAfter: string | null
+  /** Versions, heights and times that the request names. */
+  readonly states: readonly string[]
+}
+
+export function toFailure({ status, text, head, retryAfter, states }: ErrorAnswer): Failure {
   const body = toErrorBody(text)
   const message = body.message ?? `the node answered ${status}`
   if (status === 410) {
-    const oldestVersion = body.oldest_ledger_version ?? head?.oldestVersion
-    return { kind: 'pruned', message, oldestVersion, archivalEndpoint: body.archival_endpoint }
+    const oldest = body.oldest_ledger_version ?? head?.oldestVersion
+    // A node with a part of the ledger refuses the rest with this status in each state.
+    const isEarlier = oldest !== undefined && states.some((state) => isBefore(state, oldest))
+    return {
+      kind: 'pruned',
+      message,
+      archivalEndpoint: body.archival_endpoint,
+      ...(isEarlier && { oldestVersion: oldest }),
+    }
   }
   if (status === 404) return { kind: body.error_code === 'version_not_found' ? 'future' : 'absent', message }
   if (status === 503)
@@ -37,6 +50,11 @@ export function toFailure(
     }
   const isSwitchedOff = body.error_code === 'api_disabled'
   return { kind: status === 400 ? 'invalid' : 'failed', message, ...(isSwitchedOff && { isSwitchedOff }) }
+}
+
+/** Whether a state is before a version. A time counts as one. A height is at most the version of its block. */
+function isBefore(state: string, version: string): boolean {
+  return !/^\d+$/.test(state) || BigInt(state) < BigInt(version)
 }
 
 const SHORTEST_RETRY_MS = 1_000
