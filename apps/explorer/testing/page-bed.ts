@@ -61,6 +61,7 @@ export class PageBed {
   #answering: Answering = 'sound'
   #refused: string | undefined
   #failing: RegExp | undefined
+  #busy: RegExp | undefined
   #mostItems: number | undefined
   #held: { readonly paths: RegExp; readonly until: Promise<void> } | undefined
   #open = 0
@@ -100,6 +101,11 @@ export class PageBed {
     this.#failing = paths
   }
 
+  /** Lets the node be busy at requests whose path and query match, until the page is drawn again. */
+  busyAt(paths: RegExp | undefined): void {
+    this.#busy = paths
+  }
+
   /**
    * Holds the answers to requests whose path and query match, until the page is drawn again.
    * @returns lets them go, once the node has answered all other requests
@@ -132,7 +138,7 @@ export class PageBed {
     if (this.#answering === 'lost') throw new TypeError('fetch failed')
     const error = (status: number, code: string) =>
       Response.json({ message: `it says ${code}`, error_code: code }, { status, headers: { 'retry-after': '1' } })
-    if (this.#answering === 'busy') return error(503, 'overloaded')
+    if (this.#answering === 'busy' || this.#busy?.test(path)) return error(503, 'overloaded')
     if (this.#answering === 'failed' || this.#failing?.test(path)) return error(500, 'internal_error')
     if (this.#refused !== undefined && path.includes(this.#refused)) return error(400, 'invalid_input')
     if (this.#held?.paths.test(path)) await this.#held.until
@@ -174,6 +180,7 @@ export class PageBed {
   leave(): void {
     this.answers('sound')
     this.failsAt(undefined)
+    this.busyAt(undefined)
     this.#held = undefined
     this.#unmount()
     this.#unmount = () => {}
