@@ -45,6 +45,7 @@ export interface Operation {
 }
 
 const JSON_TYPE = 'application/json'
+const BCS_TYPE = 'application/x-bcs'
 
 export function operationsOf({ paths }: OpenApiDocument): readonly Operation[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
@@ -65,7 +66,7 @@ function toOperation(method: string, path: string, one: OpenApiOperation): Opera
     parameters: parameters.flatMap(({ name, in: place, description, required }) =>
       place === 'header' ? [] : [{ name, in: place, description, isRequired: required }],
     ),
-    answersBytes: !(JSON_TYPE in responses['200']!.content),
+    answersBytes: BCS_TYPE in responses['200']!.content && !(JSON_TYPE in responses['200']!.content),
     example: {
       parameters: Object.fromEntries(
         parameters.flatMap(({ name, example }) => (example === undefined ? [] : [[name, example]])),
