@@ -15,9 +15,11 @@ export function undeclaredParameters(document: OpenApiDocument, method: string, 
     (one) => one.method === method && toPattern(one.path).test(place || '/'),
   )
   if (!operation) return [`no operation ${method} ${place}`]
-  const declared = operation.parameters.flatMap(({ name, in: where }) => (where === 'query' ? name : []))
+  const { parameters } = operation
+  const isDeclared = (one: string): boolean =>
+    parameters.some(({ name, in: where, isObject }) => where === 'query' && (isObject || name === one))
   const names = [...new URLSearchParams(query).keys()]
-  return names.filter((name, at) => !declared.includes(name) || names.indexOf(name) !== at)
+  return names.filter((name, at) => !isDeclared(name) || names.indexOf(name) !== at)
 }
 
 function toPattern(path: string): RegExp {
