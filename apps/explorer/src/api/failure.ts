@@ -42,7 +42,7 @@ export function toFailure({ status, text, head, retryAfter, states }: ErrorAnswe
     }
   }
   if (status === 404) return { kind: body.error_code === 'version_not_found' ? 'future' : 'absent', message }
-  if (status === 503)
+  if (BUSY.includes(status))
     return {
       kind: 'overloaded',
       message,
@@ -57,6 +57,8 @@ function isBefore(state: string, version: string): boolean {
   return !/^\d+$/.test(state) || BigInt(state) < BigInt(version)
 }
 
+/** Statuses that pass: of a busy node, or of a proxy that limits requests or has no node for a moment. */
+const BUSY: readonly number[] = [429, 502, 503, 504]
 const SHORTEST_RETRY_MS = 1_000
 const LONGEST_RETRY_MS = 30_000
 
