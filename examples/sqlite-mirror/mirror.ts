@@ -61,7 +61,7 @@ async function readStream(
 ): Promise<void> {
   const answer = await fetch(url, { headers, ...(signal && { signal }) }).catch(() => undefined)
   // Asking again does not help: the request is wrong, or versions are missing and the mirror has to start over.
-  if (answer && [400, 403, 410].includes(answer.status)) throw new Error(await answer.text())
+  if (answer && [400, 403, 404, 410].includes(answer.status)) throw new Error(await answer.text())
   if (!answer?.ok) return
   const events = eventsOf(answer.body!)
   for (;;) {

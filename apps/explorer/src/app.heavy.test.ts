@@ -31,6 +31,16 @@ it('moves the view to another version with the time machine', async () => {
   expect(page().path).toBe('/balance/0xa11ce/0xcafe::bean::Bean?at=4')
 })
 
+it('moves to a block once a busy node answers', async () => {
+  await page().goTo('/balance/0xa11ce/0xcafe::bean::Bean')
+  await page().shows(/9\s000 BEAN/)
+  page().busyAt(/by_height/)
+  await page().moveTo('block 4')
+  await page().timeMachineShows('The node is busy; asking again')
+  page().busyAt(undefined)
+  await page().shows(/5\s000 BEAN/)
+})
+
 it('says where nothing was ingested yet', async () => {
   await page().goTo('/account/0xa11ce?at=99')
   await page().shows('Not there yet')

@@ -1,6 +1,6 @@
 // Behaviour of every view: it says that it loads, that the node fails, and that a version is not kept; and draws text
 // as text.
-import type { StateReader } from '@ledger-state/engine'
+import type { StateEngineReader } from '@ledger-state/engine'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { PageBed } from './page-bed.ts'
 import { HOSTILE, OLDEST } from './page-ledger.ts'
@@ -19,7 +19,7 @@ interface CheckedView {
 }
 
 /** Opens the page for the tests of a file, by default over the small ledger. */
-export function openedPage(createEngine?: () => Promise<StateReader>): () => PageBed {
+export function openedPage(createEngine?: () => Promise<StateEngineReader>): () => PageBed {
   let bed: PageBed
   beforeAll(async () => {
     bed = await PageBed.open(await createEngine?.())

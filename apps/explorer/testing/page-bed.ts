@@ -1,9 +1,13 @@
 // The whole page in a document of happy-dom, over a real node with a ledger in memory.
-import type { StateReader } from '@ledger-state/engine'
+import type { StateEngineReader } from '@ledger-state/engine'
+import { createEngineChanges } from '@ledger-state/http'
 import { type RunningServer, startServerOver, stopServer } from '@ledger-state/http/testing/one-item-server'
 import { eventually } from '@ledger-state/testing/eventually'
 import { Window } from 'happy-dom'
+import { expect } from 'vitest'
+import type { OpenApiDocument } from '../src/api/open-api.ts'
 import { createPageEngine } from './page-ledger.ts'
+import { undeclaredParameters } from './undeclared-parameters.ts'
 
 const ORIGIN = 'http://page.test'
 /** Members of a browser's window that the page and its libraries use by their plain names. */
@@ -58,9 +62,13 @@ type Answering = 'sound' | 'late' | 'busy' | 'lost' | 'failed'
 export class PageBed {
   readonly #window: Window
   readonly #server: RunningServer
+  readonly #document: OpenApiDocument
+  /** Requests with query parameters that their operations do not declare. */
+  readonly #undeclared: string[] = []
   #answering: Answering = 'sound'
   #refused: string | undefined
   #failing: RegExp | undefined
+  #busy: RegExp | undefined
   #mostItems: number | undefined
   #held: { readonly paths: RegExp; readonly until: Promise<void> } | undefined
   #open = 0
@@ -68,21 +76,27 @@ export class PageBed {
   #released = Promise.resolve()
   #unmount: () => void = () => {}
 
-  private constructor(window: Window, server: RunningServer) {
+  private constructor(window: Window, server: RunningServer, document: OpenApiDocument) {
     this.#window = window
     this.#server = server
+    this.#document = document
     globalThis.fetch = (input, init) => this.#fetch(String(input), init)
   }
 
-  /** Starts a node, by default with the small ledger. */
-  static async open(engine?: StateReader): Promise<PageBed> {
-    return new PageBed(installWindow(), await startServerOver(engine ?? (await createPageEngine())))
+  /** Starts a node with its stream, by default with the small ledger. */
+  static async open(given?: StateEngineReader): Promise<PageBed> {
+    const engine = given ?? (await createPageEngine())
+    const server = await startServerOver(engine, { changes: createEngineChanges(engine) })
+    const document = await fetchOfNode(`http://127.0.0.1:${server.port}/v1/spec.json`)
+    return new PageBed(installWindow(), server, (await document.json()) as OpenApiDocument)
   }
 
+  /** Ends the page and its node, and expects that the page sent only parameters that the API declares. */
   async close(): Promise<void> {
     this.leave()
     globalThis.fetch = fetchOfNode
     await stopServer(this.#server)
+    expect(this.#undeclared).toEqual([])
   }
 
   /** Sets how the node answers. Held answers continue once it is no longer `late`. */
@@ -98,6 +112,11 @@ export class PageBed {
   /** Lets the node fail at requests whose path and query match, until the page is drawn again. */
   failsAt(paths: RegExp | undefined): void {
     this.#failing = paths
+  }
+
+  /** Lets the node be busy at requests whose path and query match, until the page is drawn again. */
+  busyAt(paths: RegExp | undefined): void {
+    this.#busy = paths
   }
 
   /**
@@ -128,11 +147,13 @@ export class PageBed {
   }
 
   async #fetch(path: string, init: RequestInit | undefined): Promise<Response> {
+    const undeclared = undeclaredParameters(this.#document, init?.method ?? 'GET', path.replace(/^\/v1/, ''))
+    if (undeclared.length > 0) this.#undeclared.push(`${path}: ${undeclared}`)
     if (this.#answering === 'late') await this.#released
     if (this.#answering === 'lost') throw new TypeError('fetch failed')
     const error = (status: number, code: string) =>
       Response.json({ message: `it says ${code}`, error_code: code }, { status, headers: { 'retry-after': '1' } })
-    if (this.#answering === 'busy') return error(503, 'overloaded')
+    if (this.#answering === 'busy' || this.#busy?.test(path)) return error(503, 'overloaded')
     if (this.#answering === 'failed' || this.#failing?.test(path)) return error(500, 'internal_error')
     if (this.#refused !== undefined && path.includes(this.#refused)) return error(400, 'invalid_input')
     if (this.#held?.paths.test(path)) await this.#held.until
@@ -174,6 +195,7 @@ export class PageBed {
   leave(): void {
     this.answers('sound')
     this.failsAt(undefined)
+    this.busyAt(undefined)
     this.#held = undefined
     this.#unmount()
     this.#unmount = () => {}

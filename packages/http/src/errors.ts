@@ -167,6 +167,8 @@ export const invalidParameter = declareErrors('invalid_parameter', {
   streamFilters: (names: readonly string[]) =>
     `a stream cannot be filtered by ${names.map((name) => `\`${name}\``).join(' and ')} together`,
   tableTypesWithoutTable: () => '`key_type` and `value_type` are given together, and with `table`',
+  filtersTogether: (name: string, filter: string) =>
+    `\`${name}\` is no parameter of its own: write each filter as \`${filter}=VALUE\``,
   tooManyFilters: (most: number) => `the query filters by more than ${most} fields`,
   startAboveLatest: (start: bigint, latest: bigint) =>
     `Given start value (${start}) is higher than the current ledger version, it must be < ${latest}`,

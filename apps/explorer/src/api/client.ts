@@ -36,6 +36,12 @@ export function readsLatest({ path, at }: ApiRequest): boolean {
   return at === undefined && !/^\/(?:blocks|spec)|[?&]to=/.test(path)
 }
 
+/** Versions, heights and times that a request names: its state, the ends of its range, and its block. */
+function statesOf({ path, at }: ApiRequest): readonly string[] {
+  const named = [...path.matchAll(/[?&](?:from|to)=([^&]*)|\/by_(?:version|height)\/([^?]*)/g)]
+  return [at ?? [], ...named.map(([, end, block]) => end ?? block!)].flat()
+}
+
 /** JSON of an answer. If it may have a number that JavaScript cannot hold, use `askText`. */
 export async function ask<T>(request: ApiRequest, signal: AbortSignal): Promise<Result<T>> {
   const result = await askText(request, signal)
@@ -65,14 +71,19 @@ export async function askText(request: ApiRequest, signal: AbortSignal): Promise
   try {
     const response = await send(request, signal)
     const text = await response.text()
-    const head = readHead(response.headers)
-    if (!response.ok) return { failure: toFailure(response.status, text, head, response.headers.get('retry-after')) }
+    const { status, headers } = response
+    const head = readHead(headers)
+    const readVersion = header(headers, 'read-version')
+    if (!response.ok) {
+      const states = statesOf({ ...request, at: readVersion ?? request.at })
+      return { failure: toFailure({ status, text, head, retryAfter: headers.get('retry-after'), states }) }
+    }
     const answer = {
       text,
       head,
-      cursor: header(response.headers, 'cursor'),
-      isComplete: header(response.headers, 'complete') !== 'false',
-      readVersion: header(response.headers, 'read-version'),
+      cursor: header(headers, 'cursor'),
+      isComplete: header(headers, 'complete') !== 'false',
+      readVersion,
     }
     return { value: text, answer }
   } catch (error) {

@@ -16,20 +16,33 @@ export interface Failure {
   readonly retryAfterMs?: number | undefined
 }
 
-export function toFailure(
-  status: number,
-  text: string,
-  head: StateHead | undefined,
-  retryAfter: string | null,
-): Failure {
+/** An answer that is an error. */
+interface ErrorAnswer {
+  readonly status: number
+  readonly text: string
+  readonly head: StateHead | undefined
+  /** The header `retry-after`. */
+  readonly retryAfter: string | null
+  /** Versions, heights and times that the request names. */
+  readonly states: readonly string[]
+}
+
+export function toFailure({ status, text, head, retryAfter, states }: ErrorAnswer): Failure {
   const body = toErrorBody(text)
   const message = body.message ?? `the node answered ${status}`
   if (status === 410) {
-    const oldestVersion = body.oldest_ledger_version ?? head?.oldestVersion
-    return { kind: 'pruned', message, oldestVersion, archivalEndpoint: body.archival_endpoint }
+    const oldest = body.oldest_ledger_version ?? head?.oldestVersion
+    // A node with a part of the ledger refuses the rest with this status in each state.
+    const isEarlier = oldest !== undefined && states.some((state) => isBefore(state, oldest))
+    return {
+      kind: 'pruned',
+      message,
+      archivalEndpoint: body.archival_endpoint,
+      ...(isEarlier && { oldestVersion: oldest }),
+    }
   }
   if (status === 404) return { kind: body.error_code === 'version_not_found' ? 'future' : 'absent', message }
-  if (status === 503)
+  if (BUSY.includes(status))
     return {
       kind: 'overloaded',
       message,
@@ -39,6 +52,13 @@ export function toFailure(
   return { kind: status === 400 ? 'invalid' : 'failed', message, ...(isSwitchedOff && { isSwitchedOff }) }
 }
 
+/** Whether a state is before a version. A time counts as one. A height is at most the version of its block. */
+function isBefore(state: string, version: string): boolean {
+  return !/^\d+$/.test(state) || BigInt(state) < BigInt(version)
+}
+
+/** Statuses that pass: of a busy node, or of a proxy that limits requests or has no node for a moment. */
+const BUSY: readonly number[] = [429, 502, 503, 504]
 const SHORTEST_RETRY_MS = 1_000
 const LONGEST_RETRY_MS = 30_000
 

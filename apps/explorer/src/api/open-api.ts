@@ -15,6 +15,7 @@ interface OpenApiOperation {
     readonly in: 'path' | 'query' | 'header'
     readonly description: string
     readonly required: boolean
+    readonly schema: { readonly type?: string }
     readonly example?: string
   }[]
   readonly requestBody?: { readonly content: Content }
@@ -37,6 +38,8 @@ export interface Operation {
     readonly in: 'path' | 'query'
     readonly description: string
     readonly isRequired: boolean
+    /** Whether its value is query parameters with names of their own, such as `field.a=1&field.b=2`. */
+    readonly isObject: boolean
   }[]
   /** Whether its answers are bytes, with no form in JSON. */
   readonly answersBytes: boolean
@@ -45,6 +48,7 @@ export interface Operation {
 }
 
 const JSON_TYPE = 'application/json'
+const BCS_TYPE = 'application/x-bcs'
 
 export function operationsOf({ paths }: OpenApiDocument): readonly Operation[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
@@ -62,10 +66,12 @@ function toOperation(method: string, path: string, one: OpenApiOperation): Opera
     tag: tags[0]!,
     summary,
     description,
-    parameters: parameters.flatMap(({ name, in: place, description, required }) =>
-      place === 'header' ? [] : [{ name, in: place, description, isRequired: required }],
+    parameters: parameters.flatMap(({ name, in: place, description, required, schema }) =>
+      place === 'header'
+        ? []
+        : [{ name, in: place, description, isRequired: required, isObject: schema.type === 'object' }],
     ),
-    answersBytes: !(JSON_TYPE in responses['200']!.content),
+    answersBytes: BCS_TYPE in responses['200']!.content && !(JSON_TYPE in responses['200']!.content),
     example: {
       parameters: Object.fromEntries(
         parameters.flatMap(({ name, example }) => (example === undefined ? [] : [[name, example]])),
@@ -83,6 +89,7 @@ export function toRequest(operation: Operation, written: Readonly<Record<string,
     const value = written[parameter.name] ?? ''
     if (parameter.in === 'path')
       path = path.replace(`{${parameter.name}}`, () => encodeURIComponent(value).replaceAll('%3A', ':'))
+    else if (parameter.isObject) for (const [name, part] of new URLSearchParams(value)) query.append(name, part)
     else if (value !== '') query.set(parameter.name, value)
   }
   const text = query.toString()

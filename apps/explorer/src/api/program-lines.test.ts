@@ -45,6 +45,21 @@ it('the page quotes characters that a shell would interpret', () => {
   )
 })
 
+it('the page writes a text argument of a view that looks like JSON as JSON, which the command would read otherwise', () => {
+  const words = ['7', 'true', 'null', '[1]', ' 7', '"', 'a b', '']
+  const body = JSON.stringify({ function: '0x1::a::b', type_arguments: [], arguments: words })
+  expect(toCommandLine({ path: '/view', body })).toBe(
+    `ledger-state view 0x1::a::b '"7"' '"true"' '"null"' '"[1]"' '" 7"' '"' 'a b' '' --data-dir DIR`,
+  )
+})
+
+it('the page writes no call of the SDK that answers the latest state in place of an earlier one', () => {
+  for (const path of ['/accounts/0xa', '/accounts/0xa/balance/0xa']) {
+    expect(toSdkLine({ path })).toBeDefined()
+    expect(toSdkLine({ path, at: '15' })).toBeUndefined()
+  }
+})
+
 it('the page writes nothing if there is no such call or command', () => {
   expect(toSdkLine({ path: '/accounts/0xa/balance/0xa/history?limit=5' })).toBeUndefined()
   expect(toSdkLine({ path: '/accounts/0xa/resources', at: '2025-01-01T00:00:00Z' })).toBeUndefined()

@@ -50,7 +50,10 @@ export function toStandardAddress(text: string): string {
   return short.length === 3 ? short : addressToLongHex(address)
 }
 
-/** The ts-sdk call that sends a request; undefined if there is none. The SDK reads at versions, and no histories. */
+/**
+ * The ts-sdk call that sends a request; undefined if there is none. The SDK reads at versions, but accounts and balances
+ * only at the latest, and no histories.
+ */
 export function toSdkLine(request: ApiRequest): string | undefined {
   const { path, at, body, view } = partsOf(request)
   if (at !== undefined && !WHOLE.test(at)) return undefined
@@ -71,7 +74,7 @@ export function toSdkLine(request: ApiRequest): string | undefined {
       : call('getBlockByVersion', `ledgerVersion: ${part}`, '')
   if (kind !== 'accounts') return undefined
   const account = `accountAddress: ${text(toStandardAddress(subject))}`
-  if (part === undefined) return call('getAccountInfo', account, '')
+  if (part === undefined) return at === undefined ? call('getAccountInfo', account, '') : undefined
   if (part === 'resources') return call('getAccountResources', account)
   if (part === 'modules') return call('getAccountModules', account)
   if (name === undefined) return undefined
@@ -102,10 +105,9 @@ export function toCommandLine(request: ApiRequest): string | undefined {
   }
   if (kind === undefined) return 'ledger-state info --data-dir DIR'
   if (view) {
-    const values = view.arguments.map((value) => (typeof value === 'string' ? value : JSON.stringify(value)))
     return line(
       'view',
-      [view.function, ...values],
+      [view.function, ...view.arguments.map(toViewWord)],
       view.type_arguments.map((type) => ['type-arg', type]),
     )
   }
@@ -116,6 +118,11 @@ export function toCommandLine(request: ApiRequest): string | undefined {
     return line(`history ${part}`, [subject, name], limited)
   if (more !== undefined || !['balance', 'resource', 'module'].includes(part)) return undefined
   return line(`get ${part}`, [subject, name])
+}
+
+/** An argument of a view as a word of the command, which reads a word as JSON if it is JSON, and as a text otherwise. */
+function toViewWord(value: unknown): string {
+  return typeof value === 'string' && orUndefined(() => JSON.parse(value)) === undefined ? value : JSON.stringify(value)
 }
 
 type Options = readonly (readonly [name: string, value: string])[]

@@ -1,6 +1,7 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { type ApiRequest, askText } from '../api/client.ts'
 import type { Failure } from '../api/failure.ts'
+import { untilAnswered } from '../state/until-answered.ts'
 import { FailureNotice } from './failure-notice.tsx'
 
 const PAGE = 1_000
@@ -18,7 +19,9 @@ interface CsvButtonProps {
 export function CsvButton({ path, name, at: asked, isOfState = false }: CsvButtonProps) {
   const [lines, setLines] = useState<number | undefined>(undefined)
   const [failure, setFailure] = useState<Failure | undefined>(undefined)
-  const save = async (): Promise<void> => {
+  const control = useRef<AbortController | undefined>(undefined)
+  useEffect(() => () => control.current?.abort(), [])
+  const save = async (signal: AbortSignal): Promise<void> => {
     setFailure(undefined)
     const texts: string[] = []
     let at = asked
@@ -30,11 +33,12 @@ export function CsvButton({ path, name, at: asked, isOfState = false }: CsvButto
         ...(isOfState && { at }),
         accept: 'text/csv',
       }
-      const page = await askText(request, new AbortController().signal)
+      const page = await untilAnswered(() => askText(request, signal), signal, setFailure)
       if ('failure' in page) {
         setFailure(page.failure)
         break
       }
+      setFailure(undefined)
       // All pages are read at one state, and the first has the names of the columns.
       at ??= page.answer.head?.version
       texts.push(texts.length === 0 ? page.value : page.value.slice(page.value.indexOf('\r\n') + 2))
@@ -43,9 +47,13 @@ export function CsvButton({ path, name, at: asked, isOfState = false }: CsvButto
     setLines(undefined)
     if (start === undefined && texts.length > 0) saveText(texts, name)
   }
+  const onClick = (): void => {
+    control.current = new AbortController()
+    save(control.current.signal).catch(() => {})
+  }
   return (
     <>
-      <button type="button" disabled={lines !== undefined} onClick={() => void save()}>
+      <button type="button" disabled={lines !== undefined} onClick={onClick}>
         {lines === undefined ? 'Save as CSV' : `${lines} lines…`}
       </button>
       {failure && <FailureNotice failure={failure} />}

@@ -14,19 +14,28 @@ const TITLES: Readonly<Record<Failure['kind'], string>> = {
 }
 const SWITCHED_OFF = 'This node does not serve it'
 
-/** Route to another version. A block leads to another view, all others to the same view. */
-function routeAt(version: string): Route {
+/** Title for data that a node with a part of the ledger does not have in any state. */
+const LEFT_OUT = 'Not kept by this node'
+
+/** Route to another version. A block leads to another view, all others to the same view, and a curve to all of it. */
+function routeAt(version: string | undefined): Route {
   const { view, at } = route.value
-  return view.name === 'block' ? { view: { name: 'block', by: 'version', number: version }, at } : { view, at: version }
+  if (view.name === 'block' && version !== undefined) return { view: { ...view, by: 'version', number: version }, at }
+  if (view.name === 'balance') {
+    const { by, point } = view.curve
+    return { view: { ...view, curve: { by, point } }, at: version }
+  }
+  return { view, at: version }
 }
 
 export function FailureNotice({ failure }: { readonly failure: Failure }) {
   const { kind, message, isSwitchedOff, oldestVersion, archivalEndpoint } = failure
+  const isLeftOut = kind === 'pruned' && oldestVersion === undefined
   return (
     <section class={`notice notice-${kind}`} role="alert">
-      <h2>{isSwitchedOff ? SWITCHED_OFF : TITLES[kind]}</h2>
+      <h2>{isSwitchedOff ? SWITCHED_OFF : isLeftOut ? LEFT_OUT : TITLES[kind]}</h2>
       <p>{message}</p>
-      {kind === 'pruned' && oldestVersion !== undefined && (
+      {oldestVersion !== undefined && (
         <p>
           The window of this node begins at version {groupDigits(oldestVersion)}.{' '}
           <button type="button" onClick={() => goTo(routeAt(oldestVersion))}>
@@ -37,7 +46,7 @@ export function FailureNotice({ failure }: { readonly failure: Failure }) {
       {kind === 'future' && (
         <p>
           This page shows it once it is there.{' '}
-          <button type="button" onClick={() => goTo({ ...route.value, at: undefined })}>
+          <button type="button" onClick={() => goTo(routeAt(undefined))}>
             Look at the latest
           </button>
         </p>

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Block } from '../api/answers.ts'
 import { ask } from '../api/client.ts'
 import type { Failure } from '../api/failure.ts'
@@ -8,6 +8,7 @@ import { ageSeconds, newest, newestFailure } from '../state/ledger.ts'
 import { goTo, route } from '../state/location.ts'
 import { textToMoment } from '../state/moment.ts'
 import { positionOf } from '../state/position.ts'
+import { untilAnswered } from '../state/until-answered.ts'
 import { useAnswer } from '../state/use-answer.ts'
 import { FailureNotice } from './failure-notice.tsx'
 
@@ -105,16 +106,20 @@ function MomentField() {
   const [text, setText] = useState('')
   const [failure, setFailure] = useState<Failure | undefined>(undefined)
   const moment = textToMoment(text)
+  const control = useRef<AbortController | undefined>(undefined)
+  useEffect(() => () => control.current?.abort(), [])
   const submit = async (): Promise<void> => {
     if (moment === undefined) return
+    control.current?.abort()
+    control.current = new AbortController()
+    const { signal } = control.current
     setFailure(undefined)
     if ('at' in moment) go(moment.at)
     else {
-      const block = await ask<Block>({ path: `/blocks/by_height/${moment.height}` }, new AbortController().signal)
-      if ('failure' in block) {
-        setFailure(block.failure)
-        return
-      }
+      const request = { path: `/blocks/by_height/${moment.height}` }
+      const block = await untilAnswered(() => ask<Block>(request, signal), signal, setFailure)
+      setFailure('failure' in block ? block.failure : undefined)
+      if ('failure' in block) return
       go(block.value.last_version)
     }
     setText('')
@@ -125,7 +130,7 @@ function MomentField() {
         class="inline moment-form"
         onSubmit={(event) => {
           event.preventDefault()
-          void submit()
+          submit().catch(() => {})
         }}
       >
         <input

@@ -2,11 +2,11 @@ import { useRef } from 'preact/hooks'
 import type { ValueChange } from '../api/answers.ts'
 import type { ApiRequest } from '../api/client.ts'
 import { NotProven } from '../proof/not-proven.tsx'
-import { formatMicroseconds, groupDigits } from '../state/amount.ts'
+import { groupDigits } from '../state/amount.ts'
 import { isPruned, newest } from '../state/ledger.ts'
-import { goTo, route } from '../state/location.ts'
 import { type Amounts, useAmounts } from '../state/use-amounts.ts'
 import { hasUnknownBefore, useRangePages } from '../state/use-pages.ts'
+import { ChangeTime, LookButton } from './change-place.tsx'
 import { Differences } from './differences.tsx'
 import { LongList } from './long-list.tsx'
 import { MoreButton } from './more-button.tsx'
@@ -84,8 +84,7 @@ function ChangeCard({ change, before, amounts, isFirst, isOpen, onToggle }: Chan
   return (
     <details class="card" open={isOpen} onToggle={(event) => onToggle(event.currentTarget.open)}>
       <summary>
-        version {groupDigits(version)}{' '}
-        <small>{timestamp === null ? 'before the window' : formatMicroseconds(timestamp)}</small>
+        version {groupDigits(version)} <ChangeTime timestamp={timestamp} />
       </summary>
       {transaction && (
         <p>
@@ -105,9 +104,7 @@ function ChangeCard({ change, before, amounts, isFirst, isOpen, onToggle }: Chan
         </>
       )}
       <p>
-        <button type="button" onClick={() => goTo({ view: route.value.view, at: version })}>
-          Look at this version
-        </button>
+        <LookButton change={change} />
       </p>
     </details>
   )

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { type ApiRequest, askText } from '../api/client.ts'
+import { untilAnswered } from '../state/until-answered.ts'
 import { followedFrom, keepFollowed } from './followed-waypoint.ts'
 import type { ProofMessage, ProofResult, ProofTask, Reached } from './proof-task.ts'
 import { ProofTurns } from './proof-turns.ts'
@@ -47,7 +48,12 @@ async function verify(
   const trusted = rest.waypoint
   const waypoint = followedFrom(trusted, rest.version)
   const proven = `${request.path}${request.path.includes('?') ? '&' : '?'}proof=true&proof_from=${waypoint}`
-  const result = await askText({ ...request, path: proven, at: rest.version }, signal)
+  const asked = { ...request, path: proven, at: rest.version }
+  const result = await untilAnswered(
+    () => askText(asked, signal),
+    signal,
+    () => {},
+  )
   if ('failure' in result) return { unavailable: result.failure.message }
   const task = { ...rest, waypoint, answer: result.value, url: `${window.location.origin}/v1` }
   return await inWorker(task, signal, (reached) => {

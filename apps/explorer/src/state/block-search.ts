@@ -67,13 +67,15 @@ export const MOST_ITEMS = 100
 
 /**
  * A search for the changes of a block: in the framework, then in accounts, then in objects, then in those that the block
- * deleted, a step at a time. A step that fails leaves the rest of its work to the next one.
+ * deleted, a step at a time. A step that fails leaves the rest of its work to the next one, which begins by itself if
+ * the node was lost or busy.
  */
 export class BlockChangesSearch {
   readonly #range: Range
   readonly #show: (search: BlockSearch) => void
   readonly #stopped = new AbortController()
   readonly #seen = new Set<string>()
+  #timer: ReturnType<typeof setTimeout> | undefined
   /** Addresses that are known and not compared yet. */
   readonly #queue: string[] = [FRAMEWORK]
   /** Tables that are known and not compared yet; undefined until all of them are known. */
@@ -100,14 +102,20 @@ export class BlockChangesSearch {
   /** Runs the next step. */
   more(): void {
     if (this.#state.isRunning || this.#state.isEnded) return
+    clearTimeout(this.#timer)
     this.#update({ isRunning: true, failure: undefined })
     this.#step()
-      .then(() => this.#update({ isRunning: false, isEnded: this.#isEnded }))
+      .then(() => {
+        this.#update({ isRunning: false, isEnded: this.#isEnded })
+        const pause = this.#state.failure?.retryAfterMs
+        if (pause !== undefined && !this.#stopped.signal.aborted) this.#timer = setTimeout(() => this.more(), pause)
+      })
       .catch(() => {})
   }
 
   stop(): void {
     this.#stopped.abort()
+    clearTimeout(this.#timer)
   }
 
   get #isEnded(): boolean {

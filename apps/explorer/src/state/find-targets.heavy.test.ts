@@ -72,6 +72,28 @@ it('says that a hash cannot be found without whole transactions', async () => {
   expect((await search(hash)).missing).toEqual([`${nothing} ${advice}`])
 })
 
+it('says that the node did not answer, and not that something does not exist', async () => {
+  await page().goTo('/watch')
+  for (const text of ['0xa11ce', '0xcafe::shop', '0xcafe::shop::Shop']) {
+    page().answers('busy')
+    const context = { at: undefined, head: undefined, oldestTimestampUsec: undefined }
+    const { targets, missing } = await findTargets(text, context, new AbortController().signal)
+    expect({ targets, missing }, text).toEqual({
+      targets: [],
+      missing: ['The node did not answer the whole search, so something may be missing.'],
+    })
+  }
+})
+
+it('says that a state is not kept, and not that it lacks something', async () => {
+  await page().goTo('/watch')
+  const context = { at: '1', head: undefined, oldestTimestampUsec: undefined }
+  for (const text of ['0xa11ce', '0xcafe::shop', '0xcafe::shop::Shop']) {
+    const { missing } = await findTargets(text, context, new AbortController().signal)
+    expect(missing, text).toEqual(['The node does not say it: Ledger version(1) has been pruned.'])
+  }
+})
+
 it('asks again after the node did not answer', async () => {
   await page().goTo('/watch')
   const search = (text: string) =>

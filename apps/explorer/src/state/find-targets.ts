@@ -1,6 +1,6 @@
 import type { ModuleAnswer, Resource, WholeTransaction } from '../api/answers.ts'
 import { assetFactsPath, isCoin, resourceToAssetFacts } from '../api/asset.ts'
-import { type ApiRequest, ask, askText } from '../api/client.ts'
+import { type ApiRequest, ask, askText, type Result } from '../api/client.ts'
 import type { StateHead } from '../api/state-head.ts'
 import { groupDigits } from './amount.ts'
 import { type NamedFunction, toNamedModule } from './ledger-modules.ts'
@@ -70,8 +70,9 @@ async function find(candidate: Candidate, context: SearchContext, signal: AbortS
     case 'module': {
       const { address, module } = candidate
       const path = `/accounts/${address}/module/${module}`
-      const isThere = 'value' in (await askText({ path, at: context.at }, signal))
-      if (!isThere) return missing(`There is no module ${address}::${module} in this state.`)
+      const result = await askText({ path, at: context.at }, signal)
+      if ('failure' in result)
+        return missing(whyUnknown([result]) ?? `There is no module ${address}::${module} in this state.`)
       return found({ label: `module ${address}::${module}`, view: { name: 'module', address, module } })
     }
     case 'type':
@@ -88,8 +89,10 @@ async function findAddress(
 ): Promise<FoundAs> {
   const { at } = context
   const account = `/accounts/${address}`
+  const results: Result<unknown>[] = []
   const has = async (request: ApiRequest, isEmpty: (text: string) => boolean): Promise<boolean> => {
     const result = await askText({ ...request, at }, signal)
+    results.push(result)
     return 'value' in result && !isEmpty(result.value)
   }
   const isEmptyList = (text: string) => text === '[]'
@@ -123,6 +126,8 @@ async function findAddress(
     targets.push({ label, view: { name: 'block', by: 'version', number: version } })
   }
   if (targets.length > 0) return { targets, missing: [] }
+  const why = whyUnknown([facts, ...results, ...(transaction ? [transaction] : [])])
+  if (why !== undefined) return missing(why)
   const isUnknown = transaction && 'failure' in transaction && transaction.failure.isSwitchedOff
   const advice = isUnknown ? ' A transaction cannot be found by its hash: this node keeps no whole transactions.' : ''
   const none = missing(`This state has no account, object, asset or table ${address}.${advice}`)
@@ -196,7 +201,20 @@ async function findType(
   if ('value' in resource) {
     targets.push({ label: `the resource ${type} of ${address}`, view: { name: 'resource', address, type } })
   }
-  return targets.length > 0 ? { targets, missing: [] } : missing(`This state has no module ${address}::${module}.`)
+  if (targets.length > 0) return { targets, missing: [] }
+  return missing(whyUnknown([declaring, resource]) ?? `This state has no module ${address}::${module}.`)
+}
+
+const UNANSWERED = 'The node did not answer the whole search, so something may be missing.'
+
+/** Why results do not say that something does not exist: the node did not answer, or it does not have the state. */
+function whyUnknown(results: readonly Result<unknown>[]): string | undefined {
+  const failures = results.flatMap((one) => ('failure' in one ? one.failure : []))
+  if (failures.some(({ retryAfterMs }) => retryAfterMs !== undefined)) return UNANSWERED
+  const hiding = failures.find(({ kind, isSwitchedOff }) => {
+    return kind === 'pruned' || kind === 'future' || (kind === 'failed' && !isSwitchedOff)
+  })
+  return hiding && `The node does not say it: ${hiding.message}.`
 }
 
 /** Accounts whose address has a part. A short part is in most addresses. */
@@ -217,7 +235,7 @@ function firstOf(
   const limits = hidden.map(([kind, all]) => {
     return `${groupDigits(String(all.length))} ${kind} match; the first ${MOST_NAMED} are shown, and a longer text finds the others.`
   })
-  if (hasFailed) limits.push('The node did not answer the whole search, so something may be missing.')
+  if (hasFailed) limits.push(UNANSWERED)
   else if (part < 1) {
     limits.push(
       `The search looked at ${toPercent(part)} of all addresses, starting at 0x0; more names may be at the others.`,

@@ -98,17 +98,20 @@ export async function loadLedgerNames(place: Place, signal: AbortSignal): Promis
     ...(assets.isCut ? ['assets'] : []),
     ...(objects.isCut ? ['tokens'] : []),
     ...(publishers.length > MOST_PUBLISHERS || loaded.some(({ modules }) => modules.isCut) ? ['modules'] : []),
+    ...(loaded.some(({ types }) => types.isCut) ? ['resource types'] : []),
   ]
   return {
     assets: assets.items,
     objects: objects.items,
     accounts: holdersIn(accounts.items),
-    resources: loaded.flatMap(({ types }) => types),
+    resources: loaded.flatMap(({ types }) => types.items),
     modules: loaded.flatMap(({ modules }) => modules.items),
     extent: {
       part: Math.min(...searches.map(partOf)),
       cut,
-      hasFailed: [...searches, assets, objects, ...loaded.map(({ modules }) => modules)].some((one) => one.hasFailed),
+      hasFailed: [searches, assets, objects, loaded.flatMap(({ types, modules }) => [types, modules])]
+        .flat()
+        .some((one) => one.hasFailed),
     },
   }
 }
@@ -207,10 +210,16 @@ async function nameAssets(
   return { items, isCut: assets.length > most, hasFailed }
 }
 
-async function loadTypes(address: string, { at }: Place, signal: AbortSignal) {
+async function loadTypes(
+  address: string,
+  { at }: Place,
+  signal: AbortSignal,
+): Promise<Named<LedgerNames['resources'][number]>> {
   const result = await ask<readonly Resource[]>(
     { path: `/accounts/${address}/resources?limit=${MOST_RESOURCES}`, at },
     signal,
   )
-  return 'value' in result ? result.value.map(({ type }) => ({ address, type })) : []
+  if ('failure' in result) return { items: [], isCut: false, hasFailed: result.failure.retryAfterMs !== undefined }
+  const items = result.value.map(({ type }) => ({ address, type }))
+  return { items, isCut: result.answer.cursor !== undefined, hasFailed: false }
 }

@@ -1,10 +1,11 @@
 // Every list of the page over a real node, loaded in pages of one item.
+import type { StateWriter } from '@ledger-state/engine'
 import { createSignedTransactions } from '@ledger-state/http/testing/signed-transactions'
 import { eventually } from '@ledger-state/testing/eventually'
 import { describe, expect, it } from 'vitest'
 import { openedPage } from '../../testing/check-view.ts'
 import type { PageBed } from '../../testing/page-bed.ts'
-import { ALICE, BEAN, SHOP, SHOP_TYPE, TABLE, TEA } from '../../testing/page-ledger.ts'
+import { ALICE, BEAN, createPageEngine, item, LATEST, SHOP, SHOP_TYPE, TABLE, TEA } from '../../testing/page-ledger.ts'
 
 const TABLE_TYPES = `holder=${SHOP}&key_type=u64&value_type=0x1::string::String`
 
@@ -55,6 +56,20 @@ describe('a list in pages of one item shows what it shows in one page', () => {
       await expectSameInPages(page(), at === '' ? path : `${path}${path.includes('?') ? '&' : '?'}at=${at}`)
     })
   }
+})
+
+describe('a list at a version of the future', () => {
+  let engine: StateWriter
+  const page = openedPage(async () => (engine = await createPageEngine()))
+
+  it('is shown once the version is there', async () => {
+    const next = LATEST + 1n
+    await page().goTo(`/table/${TABLE}?${TABLE_TYPES}&at=${next}`)
+    await page().shows('This page shows it once it is there.')
+    const block = { height: next, epoch: 1n, timestampUsec: 1_735_689_700_000_000n }
+    await engine.commit([{ version: next, block, writes: [item(TABLE, 1, 'a kettle')] }], { chainId: 94n })
+    await page().shows('a kettle')
+  })
 })
 
 describe('a list of transactions in pages of one item shows what it shows in one page', () => {

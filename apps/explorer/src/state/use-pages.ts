@@ -69,6 +69,7 @@ function usePages<Page, T>(
   useEffect(() => {
     let known: Loaded<T> | undefined
     let wasContinued = false
+    let isOfFuture = false
     const show = (isLoading: boolean, failure?: Failure): void =>
       setShown({ of: name, loaded: known ?? NOTHING, isLoading, ...(failure && { failure }) })
     /**
@@ -96,6 +97,7 @@ function usePages<Page, T>(
         if (!known) show(true)
         let loaded: Loaded<T> | Failure = isNext ? await loadPage(known!, signal) : await loadPage(NOTHING, signal)
         while (isEager && !('kind' in loaded) && loaded.cursor !== undefined) loaded = await loadPage(loaded, signal)
+        isOfFuture = 'kind' in loaded && loaded.kind === 'future'
         if (!('kind' in loaded)) {
           known = loaded
           show(false)
@@ -108,7 +110,7 @@ function usePages<Page, T>(
         }
         return loaded
       },
-      isLive: () => readsLatest(request) && !wasContinued,
+      isLive: () => (readsLatest(request) || isOfFuture) && !wasContinued,
     })
     goOn.current = () => {
       wasContinued = true

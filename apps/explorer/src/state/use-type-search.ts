@@ -3,6 +3,7 @@ import type { TypeUse, TypeUsesPage } from '../api/answers.ts'
 import { type ApiRequest, ask } from '../api/client.ts'
 import type { Failure } from '../api/failure.ts'
 import { cursorToAddressPart } from './address-part.ts'
+import { untilAnswered } from './until-answered.ts'
 
 /** Most uses on one page of the search. */
 const PAGE = 1_000
@@ -45,12 +46,10 @@ export function useTypeSearch(type: string, at: string | undefined): TypeSearchS
     let now = progress
     const enough = now.uses.length + USES_AT_ONCE
     while (!now.isEnded && now.uses.length < enough) {
-      const page = await loadPage(type, now, signal)
+      const page = await untilAnswered(() => loadPage(type, now, signal), signal, setFailure)
       if ('failure' in page) {
         setFailure(page.failure)
-        if (page.failure.retryAfterMs === undefined) return
-        await pause(page.failure.retryAfterMs, signal)
-        continue
+        return
       }
       setFailure(undefined)
       now = page
@@ -96,18 +95,4 @@ async function loadPage(
     at: before.at ?? answer.head?.version,
     isEnded: answer.cursor === undefined,
   }
-}
-
-/**
- * Waits.
- * @throws if it was stopped before it ended
- */
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, milliseconds)
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer)
-      reject(signal.reason)
-    })
-  })
 }

@@ -23,6 +23,18 @@ it('leads to the block of a change, and to the balance at it', async () => {
   await page().find('.activity-asset a[href="/balance/0xa11ce/0xcafe::bean::Bean?point=8"]', 'Bean')
 })
 
+it('are saved once a busy node answers', async () => {
+  const saved = savedFile()
+  await page().goTo(`/account/${ALICE}/activities`)
+  await page().shows('Bean')
+  page().answers('busy')
+  await page().click('button', 'Save as CSV')
+  await page().shows('The node is busy; asking again')
+  page().answers('sound')
+  expect(await saved).toContain(BEAN)
+  await page().hides('The node is busy')
+})
+
 describe('activities as CSV', () => {
   const LONG = 1_105
   const amounts = Array.from({ length: LONG }, (_, at) => BigInt((at * 7_919) % 100_000) + 1n)

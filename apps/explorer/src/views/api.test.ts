@@ -13,6 +13,15 @@ it('opens the operation of the address, and sends it', async () => {
   await page().shows('200 OK', '"ledger_version":"8"')
 })
 
+it('shows a stream as it comes, as text for curl', async () => {
+  await page().goTo('/api/get_stream')
+  const details = await page().find('details[open]')
+  expect(page().texts('details[open] code').join()).not.toContain('od -c')
+  details.querySelector('form')!.requestSubmit()
+  await page().shows('200 OK', 'retry: 1000')
+  expect(page().text).not.toContain('does not answer')
+})
+
 it('says that the node does not answer', async () => {
   await page().goTo('/api/get_ledger_info')
   const details = await page().find('details[open]')

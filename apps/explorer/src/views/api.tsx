@@ -1,5 +1,5 @@
 import { bytesToHex } from '@ledger-state/core'
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { type ApiRequest, send } from '../api/client.ts'
 import { type OpenApiDocument, type Operation, operationsOf, toRequest } from '../api/open-api.ts'
 import { toCurl } from '../api/program-lines.ts'
@@ -64,6 +64,8 @@ function OperationForm({ operation }: { readonly operation: Operation }) {
   const [written, setWritten] = useState(operation.example.parameters)
   const [body, setBody] = useState(operation.example.body)
   const [sent, setSent] = useState<Sent | undefined>(undefined)
+  const control = useRef<AbortController | undefined>(undefined)
+  useEffect(() => () => control.current?.abort(), [])
   const request = toRequest(operation, written, body)
   const curl = toCurl(window.location.origin, request)
   return (
@@ -71,7 +73,10 @@ function OperationForm({ operation }: { readonly operation: Operation }) {
       class="form"
       onSubmit={(event) => {
         event.preventDefault()
-        void sendRequest(request).then(setSent)
+        control.current?.abort()
+        control.current = new AbortController()
+        const { signal } = control.current
+        void sendRequest(request, signal, (next) => !signal.aborted && setSent(next))
       }}
     >
       {operation.parameters.map(({ name, description, isRequired }) => (
@@ -113,17 +118,39 @@ function OperationForm({ operation }: { readonly operation: Operation }) {
 /** Most operations answer in both formats, and some only in BCS. */
 const ACCEPT = 'application/json, application/x-bcs'
 
-async function sendRequest(request: ApiRequest): Promise<Sent> {
+/** Sends a request, and shows its answer: a stream as it comes, and all others as a whole. */
+async function sendRequest(request: ApiRequest, signal: AbortSignal, show: (sent: Sent) => void): Promise<void> {
   try {
-    const response = await send({ ...request, accept: ACCEPT })
-    const isBytes = response.headers.get('content-type') === 'application/x-bcs'
+    const response = await send({ ...request, accept: ACCEPT }, signal)
+    const status = `${response.status} ${response.statusText}`
+    const type = response.headers.get('content-type')
+    if (type?.startsWith('text/event-stream')) {
+      await readStream(response, (text) => show({ status, text }))
+      return
+    }
+    const isBytes = type === 'application/x-bcs'
     const text = isBytes ? bytesToHex(new Uint8Array(await response.arrayBuffer())) : await response.text()
     const rest = text.length - SHOWN_CHARACTERS
-    return {
-      status: `${response.status} ${response.statusText}`,
-      text: rest > 0 ? `${text.slice(0, SHOWN_CHARACTERS)}… and ${rest} characters more` : text,
-    }
+    show({ status, text: rest > 0 ? `${text.slice(0, SHOWN_CHARACTERS)}… and ${rest} characters more` : text })
   } catch {
-    return { status: 'The node does not answer', text: '' }
+    show({ status: 'The node does not answer', text: '' })
+  }
+}
+
+/** Reads the beginning of a stream. It ends with the longest wait for an answer, which is no fault of a stream. */
+async function readStream({ body }: Response, show: (text: string) => void): Promise<void> {
+  const reader = body!.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  show(text)
+  try {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      text += decoder.decode(read.value, { stream: true })
+      show(text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text)
+      if (text.length > SHOWN_CHARACTERS) break
+    }
+    await reader.cancel()
+  } catch {
+    show(`${text}… This page no longer listens.`)
   }
 }

@@ -2,12 +2,13 @@ import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import type { ValueChange } from '../api/answers.ts'
 import type { AssetFacts } from '../api/asset.ts'
+import { ChangePlace } from '../components/change-place.tsx'
 import { Curve } from '../components/curve.tsx'
 import { Loading } from '../components/loading.tsx'
 import { LongList } from '../components/long-list.tsx'
 import { MoreButton } from '../components/more-button.tsx'
 import { TransactionFacts } from '../components/transaction-facts.tsx'
-import { formatAmount, formatDifference, formatMicroseconds, groupDigits } from '../state/amount.ts'
+import { formatAmount, formatDifference } from '../state/amount.ts'
 import type { SupplySource } from '../state/asset-supply.ts'
 import { countChanges, countText } from '../state/count-text.ts'
 import { curveBegin, curveEnd } from '../state/curve-ends.ts'
@@ -108,21 +109,17 @@ interface SupplyRowProps {
 }
 
 function SupplyRow({ change: { change, supply }, before, facts }: SupplyRowProps) {
-  const { version, timestamp, transaction } = change
   const difference = before === undefined || supply === undefined ? undefined : BigInt(supply) - BigInt(before)
   return (
     <div class="change">
-      <span>
-        <a href={`/version/${version}`}>version {groupDigits(version)}</a>
-        <small>{timestamp === null ? 'before the window' : formatMicroseconds(timestamp)}</small>
-      </span>
+      <ChangePlace change={change} />
       <span>
         {supply === undefined ? 'cannot be read' : formatAmount(supply, facts.decimals)}
         <small class={difference !== undefined && difference < 0n ? 'fall' : 'rise'}>
           {difference === undefined ? '\u00a0' : formatDifference(difference, facts.decimals)}
         </small>
       </span>
-      <TransactionFacts transaction={transaction} />
+      <TransactionFacts transaction={change.transaction} />
     </div>
   )
 }

@@ -1,8 +1,8 @@
 import type { BalanceChange } from '../api/answers.ts'
 import { balanceHistoryPath } from '../api/history.ts'
+import { LookButton } from '../components/change-place.tsx'
 import { TransactionFacts } from '../components/transaction-facts.tsx'
 import { formatAmount, formatDifference, formatMicroseconds, groupDigits } from '../state/amount.ts'
-import { goTo, route } from '../state/location.ts'
 import { useAnswer } from '../state/use-answer.ts'
 
 interface BalancePointProps {
@@ -72,13 +72,7 @@ export function BalancePoint(props: BalancePointProps) {
         <button type="button" disabled={changes.length < 3} onClick={zoom}>
           Closer
         </button>
-        <button
-          type="button"
-          disabled={!change}
-          onClick={() => change && goTo({ view: route.value.view, at: change.version })}
-        >
-          Look at this version
-        </button>
+        <LookButton change={change} />
       </div>
     </div>
   )

@@ -27,6 +27,18 @@ it('says how many changes the curve has', async () => {
   expect(curve.getAttribute('aria-label')).toBe('Balance: 6 changes')
 })
 
+it.each([
+  ['before the window', 1, 'No longer kept', 'Look there', `?at=3`],
+  ['after the latest', 99, 'Not there yet', 'Look at the latest', ''],
+])('leads from a part of the curve %s to all of it', async (_, to, says, button, query) => {
+  await page().goTo(`${PATH}?to=${to}`)
+  await page().shows(says)
+  await page().click('button', button)
+  await page().find('[role=img].curve')
+  expect(page().path).toBe(PATH + query)
+  await page().hides(says)
+})
+
 it('shows a chosen point with its difference, and goes to the one before', async () => {
   await page().goTo(`${PATH}?point=5`)
   await page().shows('since version 5')

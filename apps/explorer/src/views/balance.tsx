@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useMemo, useRef } from 'preact/hooks'
 import type { BalanceChange } from '../api/answers.ts'
 import { balanceHistoryPath } from '../api/history.ts'
+import { ChangePlace } from '../components/change-place.tsx'
 import { CsvButton } from '../components/csv-button.tsx'
 import { Curve } from '../components/curve.tsx'
 import { FailureNotice } from '../components/failure-notice.tsx'
@@ -12,7 +13,7 @@ import { LongList } from '../components/long-list.tsx'
 import { MoreButton } from '../components/more-button.tsx'
 import { TransactionFacts } from '../components/transaction-facts.tsx'
 import { NotProven } from '../proof/not-proven.tsx'
-import { formatAmount, formatDifference, formatMicroseconds, groupDigits } from '../state/amount.ts'
+import { formatAmount, formatDifference } from '../state/amount.ts'
 import { countChanges, countText } from '../state/count-text.ts'
 import { curveEnd } from '../state/curve-ends.ts'
 import { goTo, route } from '../state/location.ts'
@@ -224,14 +225,11 @@ interface ChangeRowProps {
 }
 
 function ChangeRow({ change, before, decimals }: ChangeRowProps) {
-  const { version, timestamp, balance, error, transaction } = change
+  const { balance, error, transaction } = change
   const difference = before === undefined || balance === undefined ? undefined : BigInt(balance) - BigInt(before)
   return (
     <div class="change">
-      <span>
-        <a href={`/version/${version}`}>version {groupDigits(version)}</a>
-        <small>{timestamp === null ? 'before the window' : formatMicroseconds(timestamp)}</small>
-      </span>
+      <ChangePlace change={change} />
       <span>
         {balance === undefined ? <span title={error?.message}>cannot be read</span> : formatAmount(balance, decimals)}
         <small class={difference !== undefined && difference < 0n ? 'fall' : 'rise'}>

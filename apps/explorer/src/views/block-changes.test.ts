@@ -37,6 +37,16 @@ it('says that the node fails while it compares, and compares the rest later', as
   await page().hides('The node failed')
 })
 
+it('goes on by itself after the node was busy', async () => {
+  await page().goTo('/block/5')
+  await page().shows('Compared: 3 addresses, 1 table.')
+  page().answers('busy')
+  await page().click('button', 'Compare more accounts')
+  await page().shows('The node is busy; asking again')
+  page().answers('sound')
+  await page().hides('The node is busy')
+})
+
 describe.each([
   ['lists no tables', /types\/0x1::table::Table\/uses/, ', no tables.'],
   ['does not answer the holder of a table', /resource\/0xcafe%3A%3Ashop/, ', no tables.'],

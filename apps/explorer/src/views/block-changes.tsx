@@ -16,7 +16,7 @@ import { countText } from '../state/count-text.ts'
 import { newest } from '../state/ledger.ts'
 
 /**
- * The changes of a block, with the values before and after. A store without transactions has no list of it, so the
+ * The changes of a block, with the values before and after. A store without its transactions has no list of them, so the
  * accounts are compared one by one, some at first and more on request.
  */
 export function BlockChanges({ block }: { readonly block: Block }) {
@@ -47,7 +47,7 @@ function ComparedAccounts({ before, after }: Range) {
     <section aria-label="Changed values" aria-busy={isRunning}>
       <h2>Changed values</h2>
       <p class="hint">
-        This node keeps no whole transactions, so the page compares the state before and after the block.
+        This node does not keep the transactions of this block, so the page compares the state before and after it.
       </p>
       <p class="hint" role="status">
         {progressText(search)}

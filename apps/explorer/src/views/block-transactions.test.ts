@@ -1,5 +1,5 @@
 import { createSignedTransactions } from '@ledger-state/http/testing/signed-transactions'
-import { expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { openedPage } from '../../testing/check-view.ts'
 import { findTargets } from '../state/find-targets.ts'
 
@@ -36,4 +36,16 @@ it('a transaction is found by its hash, and its block shows all of it', async ()
   const view = { name: 'block', by: 'version', number: '12' }
   expect(targets).toEqual([{ label: `transaction ${hash}, version 12`, view }])
   expect(missing).toEqual([])
+})
+
+describe('a node that keeps the transactions of later blocks', () => {
+  beforeAll(() => page().leave())
+  const later = openedPage(async () => (await createSignedTransactions({ seed: 7, wholeFrom: 60 })).engine)
+
+  it('compares the states before and after an earlier block', async () => {
+    await later().goTo('/block/3')
+    await later().shows('does not keep the transactions of this block', /Compared: \d+ address/)
+    await later().goTo('/version/100')
+    await later().find('.transactions details[open]', 'version 100')
+  })
 })

@@ -21,7 +21,7 @@ interface BlockContentsProps {
   readonly chosen: string | undefined
 }
 
-/** The transactions of a block, or its changes if the node keeps no transactions. */
+/** The transactions of a block, or its changes if the node does not keep them. */
 export function BlockContents({ block, chosen }: BlockContentsProps) {
   const [first, last] = [BigInt(block.first_version), BigInt(block.last_version)]
   const [start, setStart] = useState(first + ((BigInt(chosen ?? first) - first) / PAGE) * PAGE)
@@ -33,7 +33,9 @@ export function BlockContents({ block, chosen }: BlockContentsProps) {
   const origin = useAnswer<WholeTransaction>({ path: `/transactions/by_version/${first}`, at: block.last_version })
   if (answer === undefined || origin === undefined) return <Loading />
   if ('failure' in answer) {
-    if (answer.failure.isSwitchedOff) return <BlockChanges block={block} />
+    const { kind, isSwitchedOff, oldestVersion } = answer.failure
+    const isLeftOut = kind === 'pruned' && oldestVersion === undefined
+    if (isSwitchedOff || isLeftOut) return <BlockChanges block={block} />
     return <FailureNotice failure={answer.failure} />
   }
   const shown = answer.value

@@ -27,6 +27,19 @@ it('says that a version is no longer kept', async () => {
   await page().shows('No longer kept')
 })
 
+it('asks a busy node again, for the package, too', async () => {
+  for (const paths of [/module\/shop/, /PackageRegistry/]) {
+    await page().goTo(`/module/${SHOP}/shop`)
+    await page().unfold('Compare with another version')
+    page().busyAt(paths)
+    await page().fill('Version or time to compare with', '4')
+    await page().click('details button', 'Compare')
+    await page().shows('The node is busy; asking again')
+    page().busyAt(undefined)
+    await page().find('details ins', 'struct Till')
+  }
+})
+
 it('says that the node fails', async () => {
   await page().goTo(`/module/${SHOP}/shop`)
   await page().unfold('Compare with another version')

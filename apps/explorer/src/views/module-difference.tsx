@@ -1,5 +1,5 @@
 import { diffLines } from 'diff'
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ModuleAnswer } from '../api/answers.ts'
 import { ask } from '../api/client.ts'
 import type { Failure } from '../api/failure.ts'
@@ -8,6 +8,7 @@ import { declarationLines } from '../move/declaration-lines.ts'
 import { disassemble } from '../move/disassemble.ts'
 import { loadPackage, unpackSource } from '../move/package-registry.ts'
 import { textToMoment } from '../state/moment.ts'
+import { untilAnswered } from '../state/until-answered.ts'
 
 interface ModuleDifferenceProps {
   readonly address: string
@@ -44,9 +45,20 @@ export function ModuleDifference({ address, module, at }: ModuleDifferenceProps)
   const [text, setText] = useState('')
   const [result, setResult] = useState<Compared | { readonly failure: Failure } | undefined>(undefined)
   const moment = textToMoment(text)
+  const control = useRef<AbortController | undefined>(undefined)
+  useEffect(() => () => control.current?.abort(), [])
   const compare = async (): Promise<void> => {
     if (!moment || !('at' in moment)) return
-    const [before, after] = await Promise.all([loadTexts(address, module, moment.at), loadTexts(address, module, at)])
+    control.current?.abort()
+    control.current = new AbortController()
+    const { signal } = control.current
+    const load = (at: string | undefined) =>
+      untilAnswered(
+        () => loadTexts(address, module, at, signal),
+        signal,
+        (failure) => setResult({ failure }),
+      )
+    const [before, after] = await Promise.all([load(moment.at), load(at)])
     if ('failure' in before) setResult({ failure: before.failure })
     else if ('failure' in after) setResult({ failure: after.failure })
     else setResult({ other: moment.at, before, after })
@@ -57,7 +69,7 @@ export function ModuleDifference({ address, module, at }: ModuleDifferenceProps)
         class="inline"
         onSubmit={(event) => {
           event.preventDefault()
-          void compare()
+          compare().catch(() => {})
         }}
       >
         <input
@@ -81,14 +93,15 @@ async function loadTexts(
   address: string,
   module: string,
   at: string | undefined,
+  signal: AbortSignal,
 ): Promise<ModuleTexts | { readonly failure: Failure }> {
-  const { signal } = new AbortController()
   const path = `/accounts/${encodeURIComponent(address)}/module/${encodeURIComponent(module)}`
   const [answer, found] = await Promise.all([
     ask<ModuleAnswer>({ path, at }, signal),
     loadPackage(address, module, at, signal),
   ])
   if ('failure' in answer) return answer
+  if (found && 'failure' in found && found.failure.retryAfterMs !== undefined) return found
   const { bytecode } = answer.value
   const packed = found && 'value' in found ? found.value.packedSource : undefined
   const source = packed === undefined ? undefined : await unpackSource(packed)

@@ -36,5 +36,7 @@ it('says that the node fails or does not answer', async () => {
   await page().unfold('Source and package')
   await page().find('details [role=status]', 'Loading')
   page().answers('lost')
-  await page().shows('The node does not answer')
+  await page().shows('The node does not answer; asking again')
+  page().answers('sound')
+  await page().shows('packageCorner')
 })

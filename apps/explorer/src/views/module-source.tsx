@@ -8,6 +8,7 @@ import { Loading } from '../components/loading.tsx'
 import { cutText } from '../components/long-text.tsx'
 import { highlightMove } from '../move/highlight.ts'
 import { loadPackage, type ModulePackage, unpackSource } from '../move/package-registry.ts'
+import { untilAnswered } from '../state/until-answered.ts'
 
 interface ModuleSourceProps {
   readonly address: string
@@ -27,7 +28,11 @@ export function ModuleSource({ address, module, at }: ModuleSourceProps) {
     const stop = new AbortController()
     setLoaded(undefined)
     const load = async () => {
-      const found = await loadPackage(address, module, at, stop.signal)
+      const found = await untilAnswered(
+        () => loadPackage(address, module, at, stop.signal),
+        stop.signal,
+        (failure) => setLoaded({ failure }),
+      )
       if (found === undefined) return 'none'
       if ('failure' in found) return { failure: found.failure }
       const { packedSource } = found.value

@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'preact/hooks'
+import { ChangeTime } from '../components/change-place.tsx'
 import { Curve } from '../components/curve.tsx'
 import { FailureNotice } from '../components/failure-notice.tsx'
 import { Loading } from '../components/loading.tsx'
@@ -6,7 +7,7 @@ import { LongList } from '../components/long-list.tsx'
 import { cutText } from '../components/long-text.tsx'
 import { MoreButton } from '../components/more-button.tsx'
 import { TransactionFacts } from '../components/transaction-facts.tsx'
-import { formatAmount, formatMicroseconds, groupDigits } from '../state/amount.ts'
+import { formatAmount, groupDigits } from '../state/amount.ts'
 import { countChanges, countText } from '../state/count-text.ts'
 import { curveEnd } from '../state/curve-ends.ts'
 import { goTo, route } from '../state/location.ts'
@@ -130,13 +131,18 @@ interface AnswerRowProps {
 
 function AnswerRow({ change, result, decimals }: AnswerRowProps) {
   const { version, timestamp, values, error, transaction } = change
+  const text = `version ${groupDigits(version)}`
   return (
     <div class="change">
       <span>
-        <button type="button" class="plain" onClick={() => goTo({ view: route.value.view, at: version }, 'stay')}>
-          version {groupDigits(version)}
-        </button>
-        <small>{timestamp === null ? 'before the window' : formatMicroseconds(timestamp)}</small>
+        {timestamp === null ? (
+          text
+        ) : (
+          <button type="button" class="plain" onClick={() => goTo({ view: route.value.view, at: version }, 'stay')}>
+            {text}
+          </button>
+        )}
+        <ChangeTime timestamp={timestamp} />
       </span>
       <span>
         {values ? (

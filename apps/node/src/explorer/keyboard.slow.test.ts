@@ -67,7 +67,7 @@ describe('the Tab key', () => {
         reached.push(Number(focused.control))
       }
       // The end of a long list comes while the focus moves.
-      const expected = name === 'resource' || name === 'activities' ? reached.length : count
+      const expected = ['resource', 'item', 'activities'].includes(name) ? reached.length : count
       expect(reached).toEqual(Array.from({ length: expected }, (_, at) => at))
       expect(reached.length).toBeGreaterThan(6)
     })

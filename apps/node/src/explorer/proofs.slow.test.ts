@@ -74,6 +74,10 @@ describe('the proof of a value', () => {
 
   it('is verified in the browser, for a resource, an item, and a missing one', async () => {
     await onPage(async (page) => {
+      // A node that is busy for a moment is asked again.
+      await page.route(/proof=true/, (route) => route.fulfill({ status: 503, headers: { 'retry-after': '1' } }), {
+        times: 1,
+      })
       for (const [path, text] of [
         [SCORE, HOLDS],
         ['/resource/0xcafe/0xcafe::game::Member', HOLDS],

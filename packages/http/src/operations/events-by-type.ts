@@ -1,6 +1,6 @@
 import { eventsOfType, type FieldFilter } from '@ledger-state/ledger'
 import { invalidParameter } from '../errors.js'
-import { queryParametersUnder } from '../protocol/query.js'
+import { queryParameter, queryParametersUnder } from '../protocol/query.js'
 import { expectLastSegment } from './parts/account-parts.js'
 import { EVENTS_OPERATION } from './parts/event-parts.js'
 import { answerFound, FOUND_PARAMETERS } from './parts/found-page.js'
@@ -63,8 +63,10 @@ export const getEventsByType = overWholeTransactions({
   },
 })
 
-/** @throws `invalid_parameter` for too many filters */
+/** @throws `invalid_parameter` for too many filters, or the name of their object instead of theirs */
 function parseFilters(query: string): readonly FieldFilter[] {
+  const { name } = FILTERS_PARAMETER
+  if (queryParameter(query, name) !== undefined) throw invalidParameter.filtersTogether(name, `${FILTER_PREFIX}NAME`)
   const filters: FieldFilter[] = []
   for (const [path, value] of queryParametersUnder(query, FILTER_PREFIX)) {
     if (filters.length === MOST_FILTERS) throw invalidParameter.tooManyFilters(MOST_FILTERS)
