@@ -8,7 +8,7 @@ it(`keys are ordered as their bytes are, whatever the buffers had before (TEST_S
   const [one, other] = [new KeyBuffer(), new KeyBuffer()]
   const drawKey = () =>
     Buffer.from(Array.from({ length: random.below(12) }, () => [0, 1, 127, 128, 255][random.below(5)]!))
-  for (let round = 0; round < 20_000; round++) {
+  for (let round = 0; round < 5_000; round++) {
     const common = Buffer.alloc(random.below(100) === 0 ? random.below(600) : random.below(10), random.below(256))
     const [first, second] = [drawKey(), drawKey()].map((key) => Buffer.concat([common, key])) as [Buffer, Buffer]
     one.take(first, 0, first.length)

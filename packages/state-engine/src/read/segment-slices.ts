@@ -102,7 +102,7 @@ export class SegmentFiles {
         indexMemory: this.#indexMemory,
         epochs: this.#epochs,
       })
-      const opened = { reader, lists: new SegmentLists(reader.file, reader.map) }
+      const opened = { reader, lists: new SegmentLists(reader) }
       this.#open.set(row.file, opened)
       return opened
     } catch (error) {

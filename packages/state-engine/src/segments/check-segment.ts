@@ -114,8 +114,9 @@ function wrongSketch(file: SegmentFile): Error {
   return file.damaged(file.summary.parts.sketch.start, 'the sketch is not that of the keys')
 }
 
-function checkLists({ file, identity }: SegmentReader): void {
-  const lists = new SegmentLists(file)
+function checkLists(reader: SegmentReader): void {
+  const { file, identity } = reader
+  const lists = new SegmentLists(reader)
   let before = -1n
   for (let list = 0; list < lists.count; list++) {
     for (const { firstVersion } of lists.at(list)) {

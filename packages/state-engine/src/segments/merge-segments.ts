@@ -75,7 +75,7 @@ function* copyBlocks(
   let held: Parameters<SegmentSink['addBlock']>[0] | undefined
   let blocks = 0
   for (const { reader, until } of inputs) {
-    const lists = new SegmentLists(reader.file)
+    const lists = new SegmentLists(reader)
     for (let list = 0; list < lists.count; list++) {
       for (const entry of lists.at(list)) {
         if (entry.firstVersion < first) continue

@@ -183,7 +183,7 @@ class Join {
     const { writes, keys, payloadBytes, sha256 } = reader.summary
     const { fileBytes } = reader.file
     const row = { firstVersion, file, lastVersion, until, level, isBase, fileBytes, writes, keys, payloadBytes, sha256 }
-    const lists = new SegmentLists(reader.file, reader.map)
+    const lists = new SegmentLists(reader)
     const [firstHigh, firstLow] = [highHalf(firstVersion), lowHalf(firstVersion)]
     return { row, reader, lists, firstHigh, firstLow, most: Number(until - firstVersion) }
   }
