@@ -99,6 +99,8 @@ export class SegmentFiles {
       const reader = openNamedSegment(this.#store, row, {
         cache: this.#cache,
         isMapped: this.#isMapped,
+        // A writer reads no block of most of its files before they are merged.
+        mapsAtOnce: this.#store.readOnly,
         indexMemory: this.#indexMemory,
         epochs: this.#epochs,
       })

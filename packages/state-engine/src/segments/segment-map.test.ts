@@ -19,8 +19,9 @@ function writeValue(name: string, value: string): string {
   return path
 }
 
-function openFile(path: string, bytesLeft = 2 ** 20): SegmentReader {
-  return new SegmentReader(path, { cache: new BlockCache(2 ** 20), isMapped: true, indexMemory: { bytesLeft } })
+function openFile(path: string, { bytesLeft = 2 ** 20, mapsAtOnce = false } = {}): SegmentReader {
+  const cache = new BlockCache(2 ** 20)
+  return new SegmentReader(path, { cache, isMapped: true, mapsAtOnce, indexMemory: { bytesLeft } })
 }
 
 function valueIn(reader: SegmentReader): string {
@@ -41,8 +42,11 @@ it('a file is mapped when a block of it is read first', () => {
   expect(reader.map).toBe(undefined)
 })
 
-it('a file whose index has no room in memory is mapped at once', () => {
-  const reader = openFile(writeValue('segment', 'value'), 0)
+it.each([
+  ['is opened by a reader', { mapsAtOnce: true }],
+  ['has an index for which there is no room in memory', { bytesLeft: 0 }],
+])('a file that %s is mapped at once', (_, options) => {
+  const reader = openFile(writeValue('segment', 'value'), options)
   expect(reader.map?.length).toBe(reader.file.length)
   expect(valueIn(reader)).toBe('value')
   reader.close()

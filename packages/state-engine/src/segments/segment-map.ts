@@ -2,7 +2,7 @@ import { type MappableFile, type MappedFile, mapFile } from './mapped-file.js'
 
 /**
  * LMDB's map of a segment file, made when it is first needed: lmdb-js reports mapped bytes to V8 as memory, so each map costs a
- * collection of garbage, and a writer reads blocks of few of its files before they are merged.
+ * collection of garbage.
  */
 export class SegmentMap {
   readonly #file: MappableFile

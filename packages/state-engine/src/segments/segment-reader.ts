@@ -13,8 +13,10 @@ import type { VerifyEpochs } from './verify-epochs.js'
 export interface SegmentReaderOptions {
   /** Cache of the blocks that cannot be read where they lie. */
   readonly cache: BlockCache
-  /** Whether the file is read through LMDB's map, from the first block on; otherwise blocks are read into the cache. */
+  /** Whether blocks are read through LMDB's map; otherwise they are read into the cache. */
   readonly isMapped: boolean
+  /** Whether the file is mapped when it is opened, so that no look-up waits for that, or when a block is read first. */
+  readonly mapsAtOnce?: boolean
   /** Memory in which files keep their indexes and filters; those that do not fit are read through the map. */
   readonly indexMemory?: IndexMemory | undefined
   readonly epochs?: VerifyEpochs | undefined
@@ -37,15 +39,15 @@ export class SegmentReader {
   #release: () => void = nothing
 
   /** Opens a file: reads and verifies its index and filter. @throws `store_corrupt` */
-  constructor(path: string, { cache, isMapped, indexMemory, epochs }: SegmentReaderOptions) {
+  constructor(path: string, { cache, isMapped, mapsAtOnce = false, indexMemory, epochs }: SegmentReaderOptions) {
     this.file = new SegmentFile(path)
     try {
       const { index, separators, filter } = this.summary.parts
       const whole = { start: index.start, end: filter.end }
       this.#map = isMapped ? new SegmentMap(this.file) : undefined
       const isInMap = this.#map && !this.#reserve(whole.end - whole.start, indexMemory)
-      const mapped = isInMap ? this.#map?.take() : undefined
-      const memory = mapped ? undefined : new Uint8Array(whole.end - whole.start)
+      const mapped = isInMap || mapsAtOnce ? this.#map?.take() : undefined
+      const memory = isInMap && mapped ? undefined : new Uint8Array(whole.end - whole.start)
       for (const [name, part] of Object.entries({ index, separators, filter })) {
         this.file.verifyPart(part, name, memory?.subarray(part.start - whole.start, part.end - whole.start))
       }
