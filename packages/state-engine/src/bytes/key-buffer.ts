@@ -1,3 +1,5 @@
+import { copyBytes } from '@ledger-state/core/bytes'
+
 const FIRST_BYTES = 256
 
 /**
@@ -56,6 +58,6 @@ export class KeyBuffer {
 
   /** A copy of the key. */
   copy(): Uint8Array<ArrayBuffer> {
-    return this.bytes.slice(0, this.length)
+    return copyBytes(this.bytes, 0, this.length)
   }
 }
