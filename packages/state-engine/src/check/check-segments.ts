@@ -113,8 +113,8 @@ function expectRow(
 }
 
 /** Calls a function for each block that begins in a file, up to the versions that are left. */
-function eachBlock({ until }: SegmentRow, { file }: SegmentReader, onBlock: (entry: BlockEntry) => void): void {
-  const lists = new SegmentLists(file)
+function eachBlock({ until }: SegmentRow, reader: SegmentReader, onBlock: (entry: BlockEntry) => void): void {
+  const lists = new SegmentLists(reader)
   for (let list = 0; list < lists.count; list++) {
     for (const entry of lists.at(list)) if (entry.firstVersion <= until) onBlock(entry)
   }

@@ -44,6 +44,7 @@ interface KeyEncoder<K> {
 export interface LmdbStore {
   /** Folder of the store. */
   readonly path: string
+  readonly readOnly: boolean
   readonly durability: Durability
   /** Whether every read compares the record with its checksum. */
   readonly verifyReads: boolean
@@ -144,6 +145,7 @@ export function openLmdbStore({
       return {
         ...tables,
         path,
+        readOnly,
         durability,
         verifyReads,
         compress,

@@ -112,7 +112,7 @@ function* segmentRevisions(slices: readonly SegmentSlice[], from: bigint, to: bi
       for (let write = 0; write < entry.count; write++) {
         const version = entry.versions[write]!
         if (version < least || version > most) continue
-        key ??= Buffer.from(cursor.keyBytes.subarray(0, cursor.keyLength))
+        key ??= Buffer.from(cursor.key.copy().buffer)
         yield { version: row.firstVersion + BigInt(version), key }
       }
     }

@@ -63,7 +63,7 @@ function* readWrites(slices: readonly SegmentSlice[], first: bigint, last: bigin
         const stored = end === DELETED ? undefined : storedToValue(entry.bytes.subarray(entry.starts[write]!, end))
         yield {
           version: row.firstVersion + BigInt(version),
-          key: cursor.keyBytes.subarray(0, cursor.keyLength),
+          key: cursor.key.view(),
           isNewKey,
           value: stored ? stored.value : null,
           annotation: stored?.annotation,

@@ -99,10 +99,12 @@ export class SegmentFiles {
       const reader = openNamedSegment(this.#store, row, {
         cache: this.#cache,
         isMapped: this.#isMapped,
+        // A writer reads no block of most of its files before they are merged.
+        mapsAtOnce: this.#store.readOnly,
         indexMemory: this.#indexMemory,
         epochs: this.#epochs,
       })
-      const opened = { reader, lists: new SegmentLists(reader.file, reader.map) }
+      const opened = { reader, lists: new SegmentLists(reader) }
       this.#open.set(row.file, opened)
       return opened
     } catch (error) {

@@ -1,4 +1,5 @@
 import { copyBytes } from '@ledger-state/core/bytes'
+import type { KeyBuffer } from '../bytes/key-buffer.js'
 import { ByteOutput, toBytes } from './byte-output.js'
 import { compareBytes } from './compare-bytes.js'
 import { INDEX_BYTES_PER_BLOCK } from './format.js'
@@ -30,12 +31,12 @@ export class BlockIndexBuilder {
    * Adds a block, which begins at a place with a key and a version. `before` is the last key of the block before it,
    * undefined for the first block.
    */
-  add(place: number, key: Uint8Array, before: Uint8Array | undefined, version: number): void {
+  add(place: number, key: KeyBuffer, before: KeyBuffer | undefined, version: number): void {
     if (before) {
       let common = 0
-      while (common < key.length && common < before.length && key[common] === before[common]) common++
+      while (common < key.length && common < before.length && key.bytes[common] === before.bytes[common]) common++
       const isSame = common === key.length && common === before.length
-      this.#separators.part(key, 0, isSame ? key.length : common + 1)
+      this.#separators.part(key.bytes, 0, isSame ? key.length : common + 1)
       this.#versions.push(isSame ? version : NO_VERSION)
     } else this.#versions.push(NO_VERSION)
     this.#ends.push(this.#separators.length)

@@ -1,3 +1,4 @@
+import type { KeyBuffer } from '../bytes/key-buffer.js'
 import { ByteOutput, MAX_VARINT_LENGTH } from './byte-output.js'
 import { MOST_BLOCK_ENTRIES } from './format.js'
 
@@ -49,10 +50,10 @@ export class BlockWriter {
   }
 
   /** Adds an entry. `key` is undefined if it has the key of the entry before. */
-  add(tag: number, key: Uint8Array | undefined, head: ByteOutput, body: ByteOutput): void {
+  add(tag: number, key: KeyBuffer | undefined, head: ByteOutput, body: ByteOutput): void {
     const entries = this.#entries
     entries.varint(key ? key.length + 1 : 0)
-    if (key) entries.part(key, 0, key.length)
+    if (key) entries.part(key.bytes, 0, key.length)
     entries.part(head.bytes, 0, head.length)
     entries.part(body.bytes, 0, body.length)
     this.#tags[this.#count] = tag

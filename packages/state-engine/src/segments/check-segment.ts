@@ -1,6 +1,5 @@
 import { Buffer } from 'node:buffer'
 import { createHash } from 'node:crypto'
-import { copyBytes } from '@ledger-state/core/bytes'
 import { compareBytes } from './compare-bytes.js'
 import { FOOTER_LENGTH, hashedFooter, PARTS, type PartName } from './format.js'
 import { type KeyProbe, tagOf } from './key-filter.js'
@@ -70,7 +69,7 @@ function* checkEntries(reader: SegmentReader, probe: KeyProbe, onKey: (oldest: n
     const { entry } = cursor
     const place = index.placeOf(cursor.block)
     if (cursor.isNewKey) {
-      const key = copyBytes(cursor.keyBytes.subarray(0, cursor.keyLength))
+      const key = cursor.key.copy()
       if (before && compareBytes(before, 0, before.length, key, 0, key.length) >= 0) {
         throw file.damaged(place, 'the keys of a block do not ascend')
       }
@@ -115,8 +114,9 @@ function wrongSketch(file: SegmentFile): Error {
   return file.damaged(file.summary.parts.sketch.start, 'the sketch is not that of the keys')
 }
 
-function checkLists({ file, identity }: SegmentReader): void {
-  const lists = new SegmentLists(file)
+function checkLists(reader: SegmentReader): void {
+  const { file, identity } = reader
+  const lists = new SegmentLists(reader)
   let before = -1n
   for (let list = 0; list < lists.count; list++) {
     for (const { firstVersion } of lists.at(list)) {

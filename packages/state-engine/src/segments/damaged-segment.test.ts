@@ -57,7 +57,7 @@ function readAll(reader: SegmentReader): void {
     expect(Buffer.compare(keys.key!, key)).toBe(0)
     keys.next()
   }
-  const lists = new SegmentLists(reader.file)
+  const lists = new SegmentLists(reader)
   for (let list = 0; list < lists.count; list++) for (const _ of lists.at(list));
   const writer = new SegmentWriter(join(folder.path, 'merged'), identityOf(VERSIONS), { isDurable: false })
   try {

@@ -11,6 +11,11 @@ import { mapFile } from './mapped-file.ts'
 
 const folder = temporaryFolder()
 
+/** The file at a path, as if it was open. */
+function fileAt(path: string, length: number) {
+  return { path, length, isAt: () => true }
+}
+
 function writeFile(name: string, length: number): { readonly path: string; readonly content: Buffer } {
   const content = Buffer.from(Array.from({ length: 251 }, (_, at) => at))
   const value = Buffer.alloc(length, content)
@@ -22,14 +27,14 @@ function writeFile(name: string, length: number): { readonly path: string; reado
 
 it.each([1, 4_072, 5_000, 3_000_000])('lmdb-js maps a value of %i bytes', (length) => {
   const { path, content } = writeFile('one', length)
-  const mapped = mapFile(path, length)
+  const mapped = mapFile(fileAt(path, length))
   expect(Buffer.from(mapped.bytes).equals(content)).toBe(true)
   mapped.close()
 })
 
 it('the bytes are mapped from the file, not copied: a byte that is changed in the file changes in the map', () => {
   const { path, content } = writeFile('changing', 10_000)
-  const mapped = mapFile(path, content.length)
+  const mapped = mapFile(fileAt(path, content.length))
   changeByte(path, ENVELOPE_LENGTH + 1_000, 255)
   expect(mapped.bytes[1_000]).toBe(content[1_000]! ^ 255)
   mapped.close()
@@ -38,7 +43,7 @@ it('the bytes are mapped from the file, not copied: a byte that is changed in th
 it('a file is mapped by several at once, and again after all have closed it', () => {
   const { path, content } = writeFile('shared', 100_000)
   for (let round = 0; round < 3; round++) {
-    const [one, other] = [mapFile(path, content.length), mapFile(path, content.length)]
+    const [one, other] = [mapFile(fileAt(path, content.length)), mapFile(fileAt(path, content.length))]
     one.close()
     expect(Buffer.from(other.bytes).equals(content)).toBe(true)
     other.close()
@@ -53,7 +58,7 @@ it.runIf(existsSync('/proc/self/fd'))('a file that LMDB cannot map is read into 
   // A file that has no link any more, and whose folder takes none.
   const nameless = `/proc/self/fd/${descriptor}`
   rmSync(path)
-  expect(() => mapFile(nameless, 1)).toThrow(/ENOENT|EXDEV|EPERM/)
+  expect(() => mapFile(fileAt(nameless, 1))).toThrow(/ENOENT|EXDEV|EPERM/)
   const reader = openSegment(nameless, true)
   expect(reader.summary.lists).toBe(1)
   reader.close()
@@ -61,7 +66,8 @@ it.runIf(existsSync('/proc/self/fd'))('a file that LMDB cannot map is read into 
 })
 
 it('a file that is gone is no crash', () => {
-  for (let round = 0; round < 50; round++) expect(() => mapFile(join(folder.path, 'gone'), 10)).toThrow('ENOENT')
+  for (let round = 0; round < 50; round++)
+    expect(() => mapFile(fileAt(join(folder.path, 'gone'), 10))).toThrow('ENOENT')
 })
 
 it('lmdb opens a file as an environment of one value', async () => {

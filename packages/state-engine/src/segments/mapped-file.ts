@@ -7,6 +7,7 @@ import * as lmdb from 'lmdb'
 import { openEnvironment } from '../lmdb/open-environment.js'
 import { toBytes } from './byte-output.js'
 import { fileLength, SEGMENT_KEY } from './lmdb-envelope.js'
+import type { SegmentFile } from './segment-file.js'
 
 /** The segment of a file in LMDB's memory map. */
 export interface MappedFile {
@@ -14,6 +15,9 @@ export interface MappedFile {
   readonly bytes: Uint8Array
   close(): void
 }
+
+/** A file that is open. */
+export type MappableFile = Pick<SegmentFile, 'path' | 'length' | 'isAt'>
 
 /** Prefix of the name of a file while it is being mapped; a random end follows. */
 export const MAPPED = '.map-'
@@ -42,20 +46,22 @@ const ABSENT_KEY = Buffer.concat([SEGMENT_KEY, Buffer.of(0)])
 const DESCRIPTORS = 4
 
 /**
- * Maps the segment of `length` bytes in a file. @throws an error of the system if the file is gone, or if the folder takes no
- * links or other files; `store_failed` if lmdb-js maps something else
+ * Maps the segment of a file. @throws an error of the system if the file is gone, or if the folder takes no links or other
+ * files; `store_failed` if another file has its name, or if lmdb-js maps something else
  */
-export function mapFile(path: string, length: number): MappedFile {
+export function mapFile(file: MappableFile): MappedFile {
+  const { path, length } = file
   // lmdb-js 3.5.6 may crash if LMDB cannot open the file, such as one that a merge has just removed. So it gets a name of its
   // own, which nobody removes. This way its lock file is private, too: nobody ever writes, so nobody needs the lock.
   const name = `${path}${MAPPED}${randomBytes(8).toString('hex')}`
   expectDescriptors()
   linkSync(path, name)
   try {
+    if (!file.isAt(name)) throw storeFailed(`another file is at ${path}`, undefined)
     return mapNamed(name, length)
   } finally {
     // An open file cannot be removed on Windows; the next writer does that.
-    for (const file of [name, `${name}-lock`]) removeIfPossible(file)
+    for (const one of [name, `${name}-lock`]) removeIfPossible(one)
   }
 }
 

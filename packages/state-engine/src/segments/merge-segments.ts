@@ -1,4 +1,4 @@
-import { compareBytes } from './compare-bytes.js'
+import { KeyBuffer } from '../bytes/key-buffer.js'
 import { DELETED } from './entry-reader.js'
 import { SegmentCursor } from './segment-cursor.js'
 import { SegmentLists } from './segment-lists.js'
@@ -75,7 +75,7 @@ function* copyBlocks(
   let held: Parameters<SegmentSink['addBlock']>[0] | undefined
   let blocks = 0
   for (const { reader, until } of inputs) {
-    const lists = new SegmentLists(reader.file)
+    const lists = new SegmentLists(reader)
     for (let list = 0; list < lists.count; list++) {
       for (const entry of lists.at(list)) {
         if (entry.firstVersion < first) continue
@@ -98,8 +98,8 @@ class KeyOutput {
   takenBytes = 0
   readonly #writer: SegmentSink
   readonly #floor: number
-  #key = new Uint8Array(256)
-  #length = DELETED
+  readonly #key = new KeyBuffer()
+  #hasKey = false
   #isBegun = false
   // The newest write at or below the floor.
   #heldVersion = DELETED
@@ -112,14 +112,16 @@ class KeyOutput {
   }
 
   takeEntry({ cursor, shift, until }: Source): void {
-    if (cursor.isNewKey || this.#length === DELETED) this.#takeKey(cursor)
+    if (cursor.isNewKey || !this.#hasKey) this.#takeKey(cursor.key)
     const { entry } = cursor
+    const mostSuperseding = Math.min(until, this.#floor)
     for (let write = 0; write < entry.count; write++) {
       const version = entry.versions[write]! + shift
       if (version < 0) continue
       if (version > until) break
-      this.takenBytes += this.#length + Math.max(0, entry.ends[write]! - entry.starts[write]!)
-      if (version <= this.#floor) this.#hold(version, entry.bytes, entry.starts[write]!, entry.ends[write]!)
+      this.takenBytes += this.#key.length + Math.max(0, entry.ends[write]! - entry.starts[write]!)
+      if (write + 1 < entry.count && entry.versions[write + 1]! + shift <= mostSuperseding) this.dropped++
+      else if (version <= this.#floor) this.#hold(version, entry.bytes, entry.starts[write]!, entry.ends[write]!)
       else {
         this.#giveHeld()
         this.#put(version, entry.bytes, entry.starts[write]!, entry.ends[write]!)
@@ -131,12 +133,11 @@ class KeyOutput {
     this.#giveHeld()
   }
 
-  #takeKey({ keyBytes, keyLength }: SegmentCursor): void {
-    if (compareBytes(this.#key, 0, this.#length, keyBytes, 0, keyLength) === 0) return
+  #takeKey(key: KeyBuffer): void {
+    if (this.#hasKey && this.#key.compare(key) === 0) return
     this.endKey()
-    if (keyLength > this.#key.length) this.#key = new Uint8Array(2 * keyLength)
-    this.#key.set(keyBytes.subarray(0, keyLength))
-    this.#length = keyLength
+    this.#key.takeKey(key)
+    this.#hasKey = true
     this.#isBegun = false
   }
 
@@ -156,7 +157,7 @@ class KeyOutput {
   }
 
   #put(version: number, bytes: Uint8Array, start: number, end: number): void {
-    if (!this.#isBegun) this.#writer.beginKey(this.#key, 0, this.#length)
+    if (!this.#isBegun) this.#writer.beginKey(this.#key.bytes, 0, this.#key.length)
     this.#isBegun = true
     this.#writer.add(version, bytes, start, end)
   }
@@ -202,7 +203,6 @@ class SourceHeap {
 }
 
 function isBefore(a: Source, b: Source): boolean {
-  const [first, second] = [a.cursor, b.cursor]
-  const order = compareBytes(first.keyBytes, 0, first.keyLength, second.keyBytes, 0, second.keyLength)
+  const order = a.cursor.key.compare(b.cursor.key)
   return order < 0 || (order === 0 && a.order < b.order)
 }

@@ -5,6 +5,7 @@ import type { BlockIndex } from './block-index.js'
 import { decompress, STORED } from './codec.js'
 import { BLOCK_HEAD_LENGTH, blockSeed } from './format.js'
 import type { SegmentFile } from './segment-file.js'
+import type { SegmentMap } from './segment-map.js'
 import { VerifyEpochs } from './verify-epochs.js'
 
 const FIRST_BUFFER_BYTES = 2 ** 14
@@ -26,27 +27,28 @@ export class SegmentBlocks implements CacheOwner {
   base = 0
   readonly #file: SegmentFile
   readonly #index: BlockIndex
-  readonly #map: Uint8Array | undefined
+  readonly #segmentMap: SegmentMap | undefined
+  /** The segment in memory, once the file is mapped. */
+  #map: Uint8Array | undefined
   readonly #cache: BlockCache
   /** Place in the cache of each block. */
   readonly #places: Int32Array
   /** Number of the epoch in which the block was compared with its checksum in the map; 0 before, and if it is compressed. */
-  readonly #verifiedIn: Uint32Array
+  #verifiedIn = new Uint32Array(0)
   readonly #epochs: VerifyEpochs
   #buffer = new Uint8Array(FIRST_BUFFER_BYTES)
 
   constructor(
     file: SegmentFile,
     index: BlockIndex,
-    map: Uint8Array | undefined,
+    segmentMap: SegmentMap | undefined,
     { cache, epochs = VERIFIED_ONCE }: { readonly cache: BlockCache; readonly epochs?: VerifyEpochs | undefined },
   ) {
     this.#file = file
     this.#index = index
-    this.#map = map
+    this.#segmentMap = segmentMap
     this.#cache = cache
     this.#places = new Int32Array(index.count).fill(NOT_CACHED)
-    this.#verifiedIn = new Uint32Array(map ? index.count : 0)
     this.#epochs = epochs
   }
 
@@ -98,9 +100,15 @@ export class SegmentBlocks implements CacheOwner {
     this.base = 0
   }
 
+  #takeMap(): void {
+    this.#map = this.#segmentMap?.take()
+    if (this.#map) this.#verifiedIn = new Uint32Array(this.#index.count)
+  }
+
   #read(block: number): void {
     const at = this.#index.placeOf(block)
     const length = this.#index.placeOf(block + 1) - at
+    if (!this.#map) this.#takeMap()
     if (length > this.#buffer.length) this.#buffer = new Uint8Array(2 * length)
     const bytes = this.#buffer.subarray(0, length)
     this.#file.read(bytes, at)

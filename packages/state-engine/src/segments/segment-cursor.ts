@@ -1,4 +1,6 @@
+import { KeyBuffer } from '../bytes/key-buffer.js'
 import { faultOfContent } from './check-content.js'
+import { compareBytes } from './compare-bytes.js'
 import { EntryReader } from './entry-reader.js'
 import { BLOCK_HEAD_LENGTH } from './format.js'
 import { openBlock } from './segment-blocks.js'
@@ -17,9 +19,8 @@ export interface SegmentCursorOptions {
 export class SegmentCursor {
   /** The writes of the entry at the cursor. They are valid until it moves. */
   readonly entry = new EntryReader()
-  /** The key of the entry: a part of this buffer. */
-  keyBytes = new Uint8Array(256)
-  keyLength = 0
+  /** The key of the entry. */
+  readonly key = new KeyBuffer()
   /** Whether the entry at the cursor has another key than the one before. */
   isNewKey = true
   readonly #reader: SegmentReader
@@ -62,19 +63,15 @@ export class SegmentCursor {
     const start = entry.next
     // The first entry of a block has its key in any case.
     this.isNewKey = length >= 0 && !(isFirst && this.#hasKey(content, start, length))
-    if (this.isNewKey) {
-      if (length > this.keyBytes.length) this.keyBytes = new Uint8Array(2 * length)
-      this.keyBytes.set(content.subarray(start, start + length))
-      this.keyLength = length
-    }
+    if (this.isNewKey) this.key.take(content, start, start + length)
     entry.read(content, start + Math.max(0, length))
     return true
   }
 
   #hasKey(content: Uint8Array, start: number, length: number): boolean {
-    if (length !== this.keyLength || this.#nextBlock === 1) return false
-    for (let at = 0; at < length; at++) if (content[start + at] !== this.keyBytes[at]) return false
-    return true
+    if (this.#nextBlock === 1) return false
+    const { bytes, length: lengthBefore } = this.key
+    return compareBytes(content, start, start + length, bytes, 0, lengthBefore) === 0
   }
 
   #loadBlock(): void {

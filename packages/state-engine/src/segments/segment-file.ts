@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { checksum } from '../bytes/checksum.js'
 import { storeCorruptErrors } from '../errors.js'
 import { toReadError } from '../lmdb/damage-errors.js'
@@ -89,6 +89,13 @@ export class SegmentFile {
       sum = checksum(chunk, 0, count, sum)
     }
     if (sum !== crc) throw this.damaged(start, `the ${name} does not match its checksum`)
+  }
+
+  /** Whether a path names this file. Another one may have taken its place, such as after the folder was replaced. */
+  isAt(path: string): boolean {
+    const own = fstatSync(this.#descriptor, { bigint: true })
+    const other = statSync(path, { bigint: true })
+    return own.dev === other.dev && own.ino === other.ino
   }
 
   /** Error of damage at a place of the segment. */

@@ -40,7 +40,7 @@ it.each([
     work()
     return reads.mock.calls.reduce((sum, [target]) => sum + target.length, 0)
   }
-  const lists = new SegmentLists(reader.file, reader.map)
+  const lists = new SegmentLists(reader)
   expect(lists.count).toBe(BLOCKS / MOST_LISTED)
   const head = 12 * lists.count
   const all = bytesOf(() => expect(lists.firstOf(0)).toBe(FIRST))
@@ -79,7 +79,7 @@ it.each([
 ])('a list that is damaged after it was verified is refused with its place, %s', (_, isMapped) => {
   writeBlocks()
   const reader = openSegment(path(), isMapped)
-  const lists = new SegmentLists(reader.file, reader.map)
+  const lists = new SegmentLists(reader)
   expect(lists.at(0).count).toBe(MOST_LISTED)
   const place = ENVELOPE_LENGTH + reader.summary.parts.lists.end - 30
   changeByte(path(), place, 4)

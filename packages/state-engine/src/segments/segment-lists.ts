@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer'
 import { versionKey } from '../bytes/numbered-key.js'
 import { ListedBlocks } from '../records/block-lists.js'
 import type { SegmentFile } from './segment-file.js'
+import type { SegmentReader } from './segment-reader.js'
 
 const HEAD_LENGTH = 12
 /** Bytes that are read at once from a file without a map: some lists that follow each other. */
@@ -15,7 +16,7 @@ const NO_BYTES = Buffer.alloc(0)
 export class SegmentLists {
   readonly count: number
   readonly #file: SegmentFile
-  readonly #map: Uint8Array | undefined
+  readonly #reader: Pick<SegmentReader, 'map'>
   #heads: Buffer | undefined
   /** Bytes that were read last, and their place. Nobody changes them: lists lie in them. */
   #bytes = NO_BYTES
@@ -23,10 +24,10 @@ export class SegmentLists {
   /** The list that was read last. Its neighbor blocks are asked for next: of a version, of the next one, of a history. */
   #last: { readonly list: number; readonly blocks: ListedBlocks } | undefined
 
-  /** `map` has the whole segment, if the file is mapped. */
-  constructor(file: SegmentFile, map?: Uint8Array) {
+  constructor(reader: Pick<SegmentReader, 'file' | 'map'>) {
+    const { file } = reader
     this.#file = file
-    this.#map = map
+    this.#reader = reader
     this.count = file.summary.lists
   }
 
@@ -77,7 +78,8 @@ export class SegmentLists {
 
   /** Bytes of the segment, a copy of those of the map: they stay valid after the file is closed. */
   #part(from: number, to: number): Buffer {
-    if (this.#map) return Buffer.from(this.#map.subarray(from, to))
+    const { map } = this.#reader
+    if (map) return Buffer.from(map.subarray(from, to))
     if (from < this.#bytesAt || to > this.#bytesAt + this.#bytes.length) {
       const { end } = this.#file.summary.parts.lists
       const bytes = Buffer.allocUnsafeSlow(Math.max(to - from, Math.min(READ_BYTES, end - from)))

@@ -169,7 +169,7 @@ describe.each(KINDS)('a segment whose blocks are stored %s', (_, options) => {
         sortedModel(expected).map(({ key }) => key),
         reader,
       )
-      const lists = new SegmentLists(reader.file)
+      const lists = new SegmentLists(reader)
       const starts = Array.from({ length: lists.count }, (_list, at) => [...lists.at(at)]).flat()
       const versions = starts.map(({ firstVersion }) => Number(firstVersion - FIRST_VERSION))
       expect(versions.every((version) => version <= until)).toBe(true)
@@ -224,7 +224,7 @@ it('a file without writes has no keys', () => {
   expect(ask(reader, Buffer.from('a'), 5)).toBe('absent')
   expectScans(createRandom(1), [], reader)
   check(reader)
-  expect(new SegmentLists(reader.file).at(0).count).toBe(4)
+  expect(new SegmentLists(reader).at(0).count).toBe(4)
   reader.close()
 })
 

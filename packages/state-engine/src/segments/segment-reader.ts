@@ -5,16 +5,18 @@ import { toBytes } from './byte-output.js'
 import type { SegmentIdentity, SegmentSummary } from './format.js'
 import { ABSENT, type Found } from './found.js'
 import { KeyFilter, type KeyProbe } from './key-filter.js'
-import { type MappedFile, mapFile } from './mapped-file.js'
 import { SegmentBlocks } from './segment-blocks.js'
 import { SegmentFile } from './segment-file.js'
+import { SegmentMap } from './segment-map.js'
 import type { VerifyEpochs } from './verify-epochs.js'
 
 export interface SegmentReaderOptions {
   /** Cache of the blocks that cannot be read where they lie. */
   readonly cache: BlockCache
-  /** Whether the file is read through LMDB's map; otherwise blocks are read into the cache. */
+  /** Whether blocks are read through LMDB's map; otherwise they are read into the cache. */
   readonly isMapped: boolean
+  /** Whether the file is mapped when it is opened, so that no look-up waits for that, or when a block is read first. */
+  readonly mapsAtOnce?: boolean
   /** Memory in which files keep their indexes and filters; those that do not fit are read through the map. */
   readonly indexMemory?: IndexMemory | undefined
   readonly epochs?: VerifyEpochs | undefined
@@ -25,53 +27,40 @@ export interface IndexMemory {
   bytesLeft: number
 }
 
-/**
- * Maps a file, unless the system does not allow that: LMDB makes a file next to it, for which a full disk has no room, and
- * takes address space. Then blocks are read into the cache.
- */
-function mapIfPossible(path: string, length: number): MappedFile | undefined {
-  try {
-    return mapFile(path, length)
-  } catch {
-    return undefined
-  }
-}
-
 /** A segment file that is searched. */
 export class SegmentReader {
   readonly file: SegmentFile
   readonly index: BlockIndex
   readonly blocks: SegmentBlocks
   readonly #filter: KeyFilter
-  readonly #mapped: MappedFile | undefined
+  readonly #map: SegmentMap | undefined
   #sketch: Float64Array | undefined
   /** Gives the memory of the index back. */
   #release: () => void = nothing
 
   /** Opens a file: reads and verifies its index and filter. @throws `store_corrupt` */
-  constructor(path: string, { cache, isMapped, indexMemory, epochs }: SegmentReaderOptions) {
+  constructor(path: string, { cache, isMapped, mapsAtOnce = false, indexMemory, epochs }: SegmentReaderOptions) {
     this.file = new SegmentFile(path)
     try {
       const { index, separators, filter } = this.summary.parts
       const whole = { start: index.start, end: filter.end }
-      this.#mapped = isMapped ? mapIfPossible(path, this.file.length) : undefined
-      const memory =
-        this.#mapped && !this.#reserve(whole.end - whole.start, indexMemory)
-          ? undefined
-          : new Uint8Array(whole.end - whole.start)
+      this.#map = isMapped ? new SegmentMap(this.file) : undefined
+      const isInMap = this.#map && !this.#reserve(whole.end - whole.start, indexMemory)
+      const mapped = isInMap || mapsAtOnce ? this.#map?.take() : undefined
+      const memory = isInMap && mapped ? undefined : new Uint8Array(whole.end - whole.start)
       for (const [name, part] of Object.entries({ index, separators, filter })) {
         this.file.verifyPart(part, name, memory?.subarray(part.start - whole.start, part.end - whole.start))
       }
-      const bytes = memory ?? this.#mapped!.bytes.subarray(whole.start, whole.end)
+      const bytes = memory ?? mapped!.subarray(whole.start, whole.end)
       const partOf = ({ start, end }: { start: number; end: number }) =>
         toBytes(bytes.subarray(start - whole.start, end - whole.start))
       this.index = new BlockIndex(partOf(index), 0, partOf(separators), this.summary.blocks)
       const words = partOf(filter)
       this.#filter = new KeyFilter(new Int32Array(words.buffer, words.byteOffset, words.length / 4))
-      this.blocks = new SegmentBlocks(this.file, this.index, this.#mapped?.bytes, { cache, epochs })
+      this.blocks = new SegmentBlocks(this.file, this.index, this.#map, { cache, epochs })
     } catch (error) {
       this.#release()
-      this.#mapped?.close()
+      this.#map?.close()
       this.file.close()
       throw error
     }
@@ -85,9 +74,9 @@ export class SegmentReader {
     return this.file.summary
   }
 
-  /** The segment in memory, if the file is mapped. Nobody may read it after `close`. */
+  /** The segment in memory, if the file is mapped already. Nobody may read it after `close`. */
   get map(): Uint8Array | undefined {
-    return this.#mapped?.bytes
+    return this.#map?.bytes
   }
 
   /** The sketch of the keys: see `key-sketch.ts`. @throws `store_corrupt` */
@@ -126,7 +115,7 @@ export class SegmentReader {
   close(): void {
     this.blocks.clear()
     this.#release()
-    this.#mapped?.close()
+    this.#map?.close()
     this.file.close()
   }
 

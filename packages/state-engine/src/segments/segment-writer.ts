@@ -1,16 +1,16 @@
 import { Buffer } from 'node:buffer'
 import { createHash, type Hash } from 'node:crypto'
 import { closeSync, fdatasyncSync, openSync, renameSync, writeSync } from 'node:fs'
-import { copyBytes } from '@ledger-state/core/bytes'
 import { moveDurablyNow, removeIfPossible } from '@ledger-state/core/files'
 import type { BlockEntry } from '@ledger-state/engine/authoring'
 import { checksum } from '../bytes/checksum.js'
+import { KeyBuffer } from '../bytes/key-buffer.js'
 import { RecordBuilder } from '../bytes/record.js'
 import { KeyHash } from '../memtable/key-hash.js'
 import { ListWriter } from '../records/block-lists.js'
 import { BlockIndexBuilder } from './block-index.js'
 import { BlockWriter, DELETION_OPERATION, patchOperation, valueOperation } from './block-writer.js'
-import { ByteOutput, partOf } from './byte-output.js'
+import { ByteOutput } from './byte-output.js'
 import { type Codec, compress } from './codec.js'
 import { DELETED } from './entry-reader.js'
 import {
@@ -93,16 +93,14 @@ export class SegmentWriter {
   #keys = 0
   #writes = 0
   #payloadBytes = 0
-  /** The key of the open entry, and the one before, as parts of these buffers. */
-  #keyBytes = new Uint8Array(256)
-  #bytesBefore = new Uint8Array(256)
-  #key = this.#keyBytes.subarray(0, 0)
-  #keyBefore = this.#bytesBefore.subarray(0, 0)
+  /** The key of the open entry, and the one before. */
+  #key = new KeyBuffer()
+  #keyBefore = new KeyBuffer()
   #tag = 0
   /** Whether an entry with this key was put. */
   #isContinued = false
-  /** Last key of the block that ended last. */
-  #lastKey: Uint8Array | undefined
+  /** Last key of the block that ended last, if one has. */
+  readonly #lastKey = new KeyBuffer()
   // Writes of the open entry.
   readonly #versions = new Float64Array(MOST_ENTRY_WRITES)
   readonly #starts = new Float64Array(MOST_ENTRY_WRITES)
@@ -149,13 +147,10 @@ export class SegmentWriter {
   /** Begins the writes of `bytes[start, end)`, which is above the key before. One write follows at least. */
   beginKey(bytes: Uint8Array, start: number, end: number): void {
     this.#endEntry()
-    const length = end - start
-    const free = this.#bytesBefore
-    this.#bytesBefore = this.#keyBytes
+    const free = this.#keyBefore
     this.#keyBefore = this.#key
-    this.#keyBytes = length > free.length ? new Uint8Array(2 * length) : free
-    this.#keyBytes.set(partOf(bytes, start, end))
-    this.#key = this.#keyBytes.subarray(0, length)
+    this.#key = free
+    this.#key.take(bytes, start, end)
     this.#isContinued = false
     const at = 2 * this.#keys++
     if (at === this.#hashes.length) {
@@ -163,7 +158,7 @@ export class SegmentWriter {
       larger.set(this.#hashes)
       this.#hashes = larger
     }
-    this.#hashes[at] = this.#hash.of(this.#key, 0, length)
+    this.#hashes[at] = this.#hash.ofKey(this.#key)
     this.#hashes[at + 1] = this.#hash.second
     this.#tag = tagOf(this.#hash.second)
   }
@@ -302,7 +297,8 @@ export class SegmentWriter {
 
   #beginBlock(): void {
     this.#most = this.#codec === 'none' ? this.#frameLeft - BLOCK_HEAD_LENGTH : this.#blockBytes
-    this.#index.add(this.#place, this.#key, this.#lastKey, this.#versions[0]!)
+    const before = this.#index.count === 0 ? undefined : this.#lastKey
+    this.#index.add(this.#place, this.#key, before, this.#versions[0]!)
   }
 
   /**
@@ -328,7 +324,7 @@ export class SegmentWriter {
     if (this.#codec === 'none' && left < this.#blockBytes * LEAST_LEFT) output.zeros(left)
     const crc = checksum(output.bytes, start + 4, output.length, blockSeed(this.#seed, place))
     output.view().writeUInt32LE(crc, start)
-    this.#lastKey = copyBytes(this.#isContinued ? this.#key : this.#keyBefore)
+    this.#lastKey.takeKey(this.#isContinued ? this.#key : this.#keyBefore)
     if (output.length >= WRITTEN_AT_ONCE) this.#flush()
   }
 

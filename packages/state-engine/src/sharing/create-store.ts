@@ -92,7 +92,7 @@ function readFiles(
       if (until < firstVersion || until > lastVersion) {
         throw storeCorruptErrors.segmentDamaged(opened.path, 0, `it does not have version ${until}`)
       }
-      const lists = new SegmentLists(opened)
+      const lists = new SegmentLists(reader)
       for (let list = 0; list < lists.count; list++) {
         for (const entry of lists.at(list)) {
           if (entry.firstVersion <= until && entry.firstVersion >= ledger.oldestVersion) blocks++

@@ -2,7 +2,6 @@ import { Buffer } from 'node:buffer'
 import { linkSync, rmSync } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { copyBytes } from '@ledger-state/core/bytes'
 import { syncFile } from '@ledger-state/core/files'
 import { highHalf, lowHalf } from '../bytes/numbered-key.js'
 import { codecOfLevel } from '../compaction/codec-of-level.js'
@@ -131,7 +130,7 @@ class Join {
     for (let entries = 1; cursor.next(); entries++) {
       const { entry } = cursor
       if (isWhole && cursor.isNewKey && entry.ends[0] === DELETED) {
-        const key = copyBytes(cursor.keyBytes.subarray(0, cursor.keyLength))
+        const key = cursor.key.copy()
         if (newestInSlices(older, this.#probe.take(key), this.#match) !== PRESENT) unknown.add(toText(key))
       }
       if (entries % ENTRIES_BETWEEN_TURNS === 0) await this.#pause()
@@ -184,7 +183,7 @@ class Join {
     const { writes, keys, payloadBytes, sha256 } = reader.summary
     const { fileBytes } = reader.file
     const row = { firstVersion, file, lastVersion, until, level, isBase, fileBytes, writes, keys, payloadBytes, sha256 }
-    const lists = new SegmentLists(reader.file, reader.map)
+    const lists = new SegmentLists(reader)
     const [firstHigh, firstLow] = [highHalf(firstVersion), lowHalf(firstVersion)]
     return { row, reader, lists, firstHigh, firstLow, most: Number(until - firstVersion) }
   }

@@ -1,4 +1,3 @@
-import { copyBytes } from '@ledger-state/core/bytes'
 import { BlockCache } from '../segments/block-cache.js'
 import { SegmentCursor } from '../segments/segment-cursor.js'
 import { SegmentReader } from '../segments/segment-reader.js'
@@ -15,12 +14,8 @@ export function keyRangeOf(path: string): readonly [Uint8Array, Uint8Array] {
     first.next()
     const last = new SegmentCursor(reader, { firstBlock: blocks - 1, checksContent: true })
     while (last.next());
-    return [keyOf(first), keyOf(last)]
+    return [first.key.copy(), last.key.copy()]
   } finally {
     reader.close()
   }
-}
-
-function keyOf({ keyBytes, keyLength }: SegmentCursor): Uint8Array {
-  return copyBytes(keyBytes.subarray(0, keyLength))
 }
