@@ -24,6 +24,8 @@ export interface JsonDecoder {
   toText(bytes: Uint8Array, maxBytes?: number): string
   /** Same as `toText`, as UTF-8 in a buffer that the caller owns. */
   toUtf8(bytes: Uint8Array, maxBytes?: number): Uint8Array
+  /** Appends the JSON of a value, at most `maxBytes` of it. An error leaves the text as it was. */
+  append(bytes: Uint8Array, out: JsonTextWriter, maxBytes: number): void
 }
 
 // Printing never waits and never calls code of others, so one value is printed at a time, and all decoders share one
@@ -42,17 +44,29 @@ const OUT = new JsonTextWriter()
 export function createJsonDecoder(layout: Layout, depth = layoutDepth(layout)): JsonDecoder {
   const context = createPrintContext()
   const print = compilePrinter(layout, depth, context)
-  const printWhole = (bytes: Uint8Array, maxBytes: number): void => {
+  const append = (bytes: Uint8Array, out: JsonTextWriter, maxBytes: number): void => {
     const reader = new ByteReader(bytes)
-    OUT.reset(maxBytes)
+    const start = out.length
+    out.limit(maxBytes)
     context.captured.reset()
     try {
-      print(reader, OUT)
+      print(reader, out)
       reader.expectEnd()
-      OUT.expectFits()
+      out.expectFits()
+    } catch (error) {
+      out.length = start
+      throw faultWithPath(error)
+    } finally {
+      out.limit()
+    }
+  }
+  const printWhole = (bytes: Uint8Array, maxBytes: number): void => {
+    OUT.reset()
+    try {
+      append(bytes, OUT, maxBytes)
     } catch (error) {
       OUT.reset()
-      throw faultWithPath(error)
+      throw error
     }
   }
   return {
@@ -64,6 +78,7 @@ export function createJsonDecoder(layout: Layout, depth = layoutDepth(layout)): 
       printWhole(bytes, maxBytes)
       return OUT.takeBytes()
     },
+    append,
   }
 }
 
@@ -460,7 +475,5 @@ function wideIntegerPrinter(kind: string): CompiledPrinter {
 function printHex(reader: ByteReader, out: JsonTextWriter): void {
   const length = reader.readLength()
   const start = reader.skip(length)
-  out.byte(QUOTE)
-  out.hex(reader.bytes, start, start + length)
-  out.byte(QUOTE)
+  out.quotedHex(reader.bytes, start, start + length)
 }
