@@ -6,18 +6,9 @@ import { faultInside, faultWithPath } from '../bytes/value-path.js'
 import { compileLayout } from '../layout/compile-layout.js'
 import { INTEGER_WIDTH, type Layout, type LayoutField } from '../layout/layout.js'
 import { layoutDepth } from '../layout/layout-size.js'
+import type { CompiledPrinter, JsonPrinter, MemberTexts } from './compiled-printer.js'
+import { flatPrinter } from './flat-printer.js'
 import { JsonTextWriter, MAX_JSON_TEXT_BYTES } from './json-text-writer.js'
-
-/** Reads a value and writes its JSON text. */
-export type JsonPrinter = (reader: ByteReader, out: JsonTextWriter) => void
-
-export interface CompiledPrinter {
-  readonly print: JsonPrinter
-  /** Least number of bytes of a value. */
-  readonly minimumSize: number
-  /** Whether every value takes exactly `minimumSize` bytes. */
-  readonly fixedSize: boolean
-}
 
 export interface JsonDecoder {
   /** Prints a value as JSON. `bytes` must be exactly the bytes of the value. A text above `maxBytes` is refused. */
@@ -313,24 +304,13 @@ function compileFields(
     : compiled.slice(0, -1).every((one) => one.fixedSize)
       ? printByOffset(compiled, order, before)
       : printAndSort(print, order, before)
-  return {
-    minimumSize,
-    fixedSize,
-    print(reader, out) {
-      printFields(reader, out, fields)
-      out.raw(end)
-    },
+  const printEach: JsonPrinter = (reader, out) => {
+    printFields(reader, out, fields)
+    out.raw(end)
   }
-}
-
-/** The members of an object in the order in which they are printed. */
-export interface MemberTexts {
-  /** Places of their values in the bytes. */
-  readonly order: readonly number[]
-  /** The text before each value. */
-  readonly before: readonly Uint8Array[]
-  /** The text after the last one. */
-  readonly end: Uint8Array
+  if (!fixedSize) return { minimumSize, fixedSize, print: printEach }
+  const members = { compiled, order, before, end }
+  return { minimumSize, fixedSize, print: flatPrinter(members, minimumSize, printEach), members }
 }
 
 /** The members of a struct, or of a variant of an enum. */

@@ -4,13 +4,12 @@ import { faultInside, faultWithPath } from '../bytes/value-path.js'
 import { compileLayout } from '../layout/compile-layout.js'
 import type { Layout, LayoutField } from '../layout/layout.js'
 import { layoutDepth } from '../layout/layout-size.js'
+import type { CompiledPrinter, MemberTexts } from './compiled-printer.js'
 import {
   COMMA,
-  type CompiledPrinter,
   compilePart,
   createPrintContext,
   type JsonDecoder,
-  type MemberTexts,
   memberTexts,
   type PrintContext,
   sortPrinted,

@@ -10,6 +10,9 @@ export const MAX_JSON_TEXT_BYTES = 32_000_000
 /** A buffer that a large value made longer than this many bytes is released afterwards. */
 const KEPT_BYTES = 1 << 20
 
+/** Bytes that `part` copies at a time. */
+export const WORD = 4
+
 const UNLIMITED = Number.MAX_SAFE_INTEGER
 
 /** Most bytes that are reserved for a number or an address and not used. */
@@ -39,6 +42,7 @@ const LONG_TEXT = 256
  */
 export class JsonTextWriter {
   bytes = allocateBytes(4_096)
+  #view = viewOf(this.bytes)
   /** Bytes of the text. Setting it to an earlier length forgets what was appended since. */
   length = 0
   /** Where the value begins whose text is limited, and its longest text. */
@@ -64,6 +68,7 @@ export class JsonTextWriter {
     const grown = allocateBytes(Math.min(Math.max(needed, this.bytes.length * 2), most))
     grown.set(this.bytes.subarray(0, this.length))
     this.bytes = grown
+    this.#view = viewOf(grown)
   }
 
   byte(value: number): void {
@@ -79,6 +84,19 @@ export class JsonTextWriter {
     let at = this.length
     for (let index = 0; index < count; index++) bytes[at++] = text[index]!
     this.length = at
+  }
+
+  /**
+   * Appends bytes of JSON text from `start` to `end`, four at a time. `text` must have `WORD` more bytes than the longest
+   * part.
+   */
+  part(text: DataView, start: number, end: number): void {
+    const count = end - start
+    this.reserve(count + WORD)
+    const view = this.#view
+    const at = this.length
+    for (let done = 0; done < count; done += WORD) view.setInt32(at + done, text.getInt32(start + done))
+    this.length = at + count
   }
 
   /** Appends a whole number from 0 to 2^53 - 1. */
@@ -310,8 +328,14 @@ export class JsonTextWriter {
   reset(): void {
     this.length = 0
     this.limit()
-    if (this.bytes.length > KEPT_BYTES) this.bytes = allocateBytes(4_096)
+    if (this.bytes.length <= KEPT_BYTES) return
+    this.bytes = allocateBytes(4_096)
+    this.#view = viewOf(this.bytes)
   }
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
 }
 
 function digitCount(value: number): number {
