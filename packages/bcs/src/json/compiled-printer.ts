@@ -12,6 +12,8 @@ export interface CompiledPrinter {
   readonly fixedSize: boolean
   /** The members of a struct of fixed size, for the struct around it. */
   readonly members?: StructMembers | undefined
+  /** Printer of a struct of fixed size that is not part of another one, once it was asked for. */
+  whole?: JsonPrinter
 }
 
 /** The members of an object in the order in which they are printed. */

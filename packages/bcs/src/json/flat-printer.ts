@@ -1,10 +1,10 @@
-import type { JsonPrinter, StructMembers } from './compiled-printer.js'
+import type { CompiledPrinter, JsonPrinter, StructMembers } from './compiled-printer.js'
 import { WORD } from './json-text-writer.js'
 
 /** Most values of a struct that is printed in one loop. A part that is used in several places counts in each. */
-const MOST_VALUES = 32
+const MOST_VALUES = 16
 /** Most bytes of the texts of such a struct: names may have tens of thousands of characters. */
-const MOST_TEXT_BYTES = 2_048
+const MOST_TEXT_BYTES = 512
 
 /** The values of a struct and of the structs in it, in the order in which they are printed. */
 interface FlatValues {
@@ -18,17 +18,25 @@ interface FlatValues {
 }
 
 /**
- * Makes a printer of a struct of fixed size that has others in it: the values of all of them are printed in one loop, and
- * the texts between them are one. A value that is cut short or refused is printed again, field by field, for its error.
+ * The printer of a value that is not part of a struct of fixed size. If it is such a struct, its values and those of the
+ * structs in it are printed in one loop, and the texts between two values are one.
  */
-export function flatPrinter(members: StructMembers, size: number, printEach: JsonPrinter): JsonPrinter {
+export function wholePrinter(compiled: CompiledPrinter): JsonPrinter {
+  const { members, minimumSize, print } = compiled
+  if (!members) return print
+  compiled.whole ??= flatPrinter(members, minimumSize, print)
+  return compiled.whole
+}
+
+/** @param printEach prints a struct that is cut short, or has a value that is refused, field by field, for its error */
+function flatPrinter(members: StructMembers, size: number, printEach: JsonPrinter): JsonPrinter {
   let flat: FlatValues | undefined
-  let isFlat = true
+  let unread: StructMembers | undefined = members
   return (reader, out) => {
     const base = reader.offset
-    if (isFlat && !flat) {
-      flat = flatten(members)
-      isFlat = flat !== undefined
+    if (unread) {
+      flat = flatten(unread)
+      unread = undefined
     }
     if (!flat || reader.remaining < size) {
       printEach(reader, out)

@@ -7,7 +7,7 @@ import { compileLayout } from '../layout/compile-layout.js'
 import { INTEGER_WIDTH, type Layout, type LayoutField } from '../layout/layout.js'
 import { layoutDepth } from '../layout/layout-size.js'
 import type { CompiledPrinter, JsonPrinter, MemberTexts } from './compiled-printer.js'
-import { flatPrinter } from './flat-printer.js'
+import { wholePrinter } from './flat-printer.js'
 import { JsonTextWriter, MAX_JSON_TEXT_BYTES } from './json-text-writer.js'
 
 export interface JsonDecoder {
@@ -134,7 +134,7 @@ const PRIMITIVE_PRINTERS: Readonly<Record<string, CompiledPrinter>> = {
  * of their own.
  */
 function compilePrinter(layout: Layout, depth: number, context: PrintContext): JsonPrinter {
-  return compileLayout<CompiledPrinter>(layout, (part, inner) => compilePart(part, inner, context, depth)).print
+  return wholePrinter(compileLayout<CompiledPrinter>(layout, (part, inner) => compilePart(part, inner, context, depth)))
 }
 
 /** State that the printers of one decoder share. */
@@ -225,7 +225,7 @@ function printClosure(reader: ByteReader, out: JsonTextWriter, around: number, o
 
 function optionPrinter(layout: Layout & { kind: 'option' }, inner: CompileInner): JsonPrinter {
   const hexList = layout.declaredAs === 'struct' && layout.element.kind === 'u8'
-  const { print } = inner(layout.element)
+  const print = wholePrinter(inner(layout.element))
   return (reader, out) => {
     const count = readOptionCount(reader)
     if (hexList) {
@@ -241,7 +241,9 @@ function optionPrinter(layout: Layout & { kind: 'option' }, inner: CompileInner)
   }
 }
 
-function listPrinter({ print, minimumSize }: CompiledPrinter): JsonPrinter {
+function listPrinter(element: CompiledPrinter): JsonPrinter {
+  const { minimumSize } = element
+  const print = wholePrinter(element)
   return (reader, out) => {
     const count = readElementCount(reader, minimumSize)
     out.byte(0x5b)
@@ -260,8 +262,11 @@ function listPrinter({ print, minimumSize }: CompiledPrinter): JsonPrinter {
 
 /** Makes a printer of `[{"key":…,"value":…},…]`. Keys must be in ascending order of their bytes, each once. */
 function mapPrinter(key: CompiledPrinter, value: CompiledPrinter): JsonPrinter {
+  const minimumSize = key.minimumSize + value.minimumSize
+  const printKey = wholePrinter(key)
+  const printValue = wholePrinter(value)
   return (reader, out) => {
-    const count = readElementCount(reader, key.minimumSize + value.minimumSize)
+    const count = readElementCount(reader, minimumSize)
     out.byte(0x5b)
     const keys = new AscendingKeys(reader)
     let at = 0
@@ -270,10 +275,10 @@ function mapPrinter(key: CompiledPrinter, value: CompiledPrinter): JsonPrinter {
         if (at > 0) out.byte(COMMA)
         out.raw(TEXT.key)
         const start = reader.offset
-        key.print(reader, out)
+        printKey(reader, out)
         keys.expectNext(start)
         out.raw(TEXT.value)
-        value.print(reader, out)
+        printValue(reader, out)
         out.byte(0x7d)
       }
     } catch (error) {
@@ -293,24 +298,27 @@ function compileFields(
   variantName: string | undefined,
 ): CompiledPrinter {
   const compiled = fields.map((field) => inner(field.layout))
-  const print = compiled.map((one) => one.print)
   const minimumSize = compiled.reduce((sum, one) => sum + one.minimumSize, 0)
   const fixedSize = compiled.every((one) => one.fixedSize)
+  // Structs in a struct of fixed size are printed with it.
+  const print = compiled.map((one) => (fixedSize ? one.print : wholePrinter(one)))
 
   const { order, before, end } = memberTexts(fields, texts, variantName)
   const inOrder = order.every((index, place) => index === place)
   const printFields = inOrder
     ? printInOrder(print, before)
     : compiled.slice(0, -1).every((one) => one.fixedSize)
-      ? printByOffset(compiled, order, before)
+      ? printByOffset(print, compiled, order, before)
       : printAndSort(print, order, before)
-  const printEach: JsonPrinter = (reader, out) => {
-    printFields(reader, out, fields)
-    out.raw(end)
+  return {
+    minimumSize,
+    fixedSize,
+    print(reader, out) {
+      printFields(reader, out, fields)
+      out.raw(end)
+    },
+    members: fixedSize ? { compiled, order, before, end } : undefined,
   }
-  if (!fixedSize) return { minimumSize, fixedSize, print: printEach }
-  const members = { compiled, order, before, end }
-  return { minimumSize, fixedSize, print: flatPrinter(members, minimumSize, printEach), members }
 }
 
 /** The members of a struct, or of a variant of an enum. */
@@ -363,6 +371,7 @@ function printInOrder(print: readonly JsonPrinter[], before: readonly Uint8Array
  * without reading the previous ones.
  */
 function printByOffset(
+  printers: readonly JsonPrinter[],
   compiled: readonly CompiledPrinter[],
   order: readonly number[],
   before: readonly Uint8Array[],
@@ -373,7 +382,7 @@ function printByOffset(
     offsets.push(size)
     size += minimumSize
   }
-  const print = order.map((index) => compiled[index]!.print)
+  const print = order.map((index) => printers[index]!)
   const starts = order.map((index) => offsets[index]!)
   const count = order.length
   return (reader, out, fields) => {
