@@ -2,7 +2,7 @@
 export { ByteReader, ByteWriter, MAX_SEQUENCE_LENGTH } from '@ledger-state/core'
 export type { BcsErrorCode } from './errors.js'
 export { type Codec, codecOf } from './json/codec.js'
-export { MAX_JSON_TEXT_BYTES } from './json/json-text-writer.js'
+export { JsonTextWriter, MAX_JSON_TEXT_BYTES } from './json/json-text-writer.js'
 export {
   isJsonObject,
   type JsonMember,

@@ -2,6 +2,7 @@
 export {
   allocateBytes,
   bytesToHexDigits,
+  bytesToLatin1,
   compareBytes,
   decodeUtf8,
   indexOfBytes,

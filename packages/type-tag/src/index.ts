@@ -23,6 +23,7 @@ export {
   type StateKey,
   tableItemKey,
   tableKeyPrefix,
+  tagOfResourceKey,
 } from './state-key.js'
 export {
   encodeStateValue,
@@ -56,6 +57,7 @@ export {
   readTypeTag,
   skipStructTag,
   skipTypeTag,
+  structTagToBytes,
   TYPE_TAG_VARIANTS,
   writeStructTag,
   writeTypeTag,

@@ -16,8 +16,10 @@ import {
   type StateKey,
   tableItemKey,
   tableKeyPrefix,
+  tagOfResourceKey,
 } from './state-key.js'
 import type { StructTag } from './type-tag.js'
+import { structTagToBytes } from './type-tag-bcs.js'
 
 const address = fc.uint8Array({ minLength: 32, maxLength: 32 })
 const bytes = fc.uint8Array({ maxLength: 200 })
@@ -54,6 +56,22 @@ describe('state keys in database form', () => {
       fc.property(stateKey, (key) => {
         expect(decodeStateKey(encodeStateKey(key))).toEqual(key)
       }),
+    )
+  })
+
+  it('have a tag if they are those of resources, and none if they are damaged', () => {
+    const damage = fc.record({ at: fc.nat(), byte: fc.nat(255), length: fc.option(fc.nat(300), { nil: undefined }) })
+    fc.assert(
+      fc.property(stateKey, fc.option(damage, { nil: undefined }), (key, damaged) => {
+        const encoded = encodeStateKey(key)
+        if (damaged) encoded[damaged.at % encoded.length] = damaged.byte
+        const bytes = encoded.subarray(0, damaged?.length)
+        const decoded = decodeOrFault(bytes)
+        const expected = decoded?.kind === 'resource' ? decoded.tag : undefined
+        const found = tagOfResourceKey(bytes)
+        expect(found && Uint8Array.from(found)).toEqual(expected && Uint8Array.from(structTagToBytes(expected)))
+      }),
+      { numRuns: 500 },
     )
   })
 

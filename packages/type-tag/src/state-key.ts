@@ -1,7 +1,7 @@
-import { ADDRESS_LENGTH, ByteReader, ByteWriter } from '@ledger-state/core'
+import { ADDRESS_LENGTH, ByteReader, ByteWriter, isLedgerStateError } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
 import type { StructTag } from './type-tag.js'
-import { readName, readStructTag, writeStructTag } from './type-tag-bcs.js'
+import { readName, readStructTag, skipStructTag, writeStructTag } from './type-tag-bcs.js'
 
 // State keys in database form, in which they are stored and hashed; see docs/ledger-formats.md, section "State keys".
 
@@ -147,6 +147,25 @@ export function decodeStateKey(key: Uint8Array): StateKey {
       return { kind: 'raw', bytes: new Uint8Array(reader.readBytes(reader.remaining)) }
     default:
       throw reader.fault(`unknown kind ${kind} of a state key`, 0)
+  }
+}
+
+/**
+ * The BCS of the tag in the key of a resource, as a view; undefined for any other key, and for one that `decodeStateKey`
+ * refuses.
+ */
+export function tagOfResourceKey(key: Uint8Array): Uint8Array | undefined {
+  if (key[0] !== ACCESS_PATH || key.length <= PATH_LENGTH_AT) return undefined
+  const reader = new ByteReader(key, PATH_LENGTH_AT)
+  try {
+    const length = reader.readLength()
+    const start = reader.offset + 1
+    if (length !== reader.remaining || reader.readU8() !== PATH_RESOURCE) return undefined
+    skipStructTag(reader)
+    return reader.remaining === 0 ? key.subarray(start) : undefined
+  } catch (error) {
+    if (isLedgerStateError(error, 'invalid_bcs')) return undefined
+    throw error
   }
 }
 

@@ -1,4 +1,4 @@
-import { ADDRESS_LENGTH, type ByteReader, type ByteWriter } from '@ledger-state/core'
+import { ADDRESS_LENGTH, type ByteReader, ByteWriter } from '@ledger-state/core'
 import { decodeUtf8 } from '@ledger-state/core/bytes'
 import {
   type FunctionSlot,
@@ -64,6 +64,13 @@ function writeSlots(writer: ByteWriter, slots: readonly FunctionSlot[]): void {
 export function writeStructTag(writer: ByteWriter, tag: StructTag): void {
   writer.bytes(tag.address).string(tag.module).string(tag.name).uleb128(tag.typeArguments.length)
   for (const argument of tag.typeArguments) writeTypeTag(writer, argument)
+}
+
+/** The BCS of a struct tag, without the byte for its variant. */
+export function structTagToBytes(tag: StructTag): Uint8Array {
+  const writer = new ByteWriter()
+  writeStructTag(writer, tag)
+  return writer.toBytes()
 }
 
 /** Reads a type tag from its BCS. @throws `invalid_bcs` */

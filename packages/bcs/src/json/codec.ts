@@ -3,8 +3,9 @@ import type { Layout } from '../layout/layout.js'
 import type { LayoutTraits } from '../layout/layout-size.js'
 import { createJsonDecoder, type JsonDecoder } from './json-decoder.js'
 import { createJsonEncoder } from './json-encoder.js'
-import { printInSteps } from './json-in-steps.js'
+import { appendIfShort, printInSteps } from './json-in-steps.js'
 import { createJsonTextEncoder } from './json-text-encoder.js'
+import type { JsonTextWriter } from './json-text-writer.js'
 import type { JsonValue } from './json-value.js'
 import { parseJson } from './parse-json.js'
 
@@ -25,6 +26,12 @@ export interface Codec {
   bytesToJsonUtf8(bytes: Uint8Array, maxBytes?: number): Uint8Array
   /** Same as `bytesToJsonUtf8`, in steps if the value is long. */
   bytesToJsonUtf8InSteps(bytes: Uint8Array): Steps<Uint8Array>
+  /**
+   * Appends the JSON of a short value to a text, of which an error leaves nothing. Returns false for a value that is to be
+   * printed in steps.
+   * @throws `invalid_bcs`
+   */
+  appendJson(bytes: Uint8Array, out: JsonTextWriter): boolean
   /** Encodes a JSON value in BCS. @throws `invalid_value`, `unsupported_type` */
   jsonToBytes(value: JsonValue): Uint8Array
   /**
@@ -66,6 +73,10 @@ export function codecOf(layout: Layout, traits?: LayoutTraits): Codec {
     bytesToJsonUtf8,
     bytesToJsonUtf8InSteps: (bytes) =>
       printInSteps(layout, bytes, { atOnce: bytesToJsonUtf8, take: (out) => out.takeBytes() }),
+    appendJson(bytes, out) {
+      json ??= createJsonDecoder(layout, traits?.depth)
+      return appendIfShort(json, bytes, out)
+    },
     jsonToBytes(value) {
       fromJson ??= createJsonEncoder(layout, traits)
       return fromJson(value)

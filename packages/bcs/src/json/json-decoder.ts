@@ -6,24 +6,17 @@ import { faultInside, faultWithPath } from '../bytes/value-path.js'
 import { compileLayout } from '../layout/compile-layout.js'
 import { INTEGER_WIDTH, type Layout, type LayoutField } from '../layout/layout.js'
 import { layoutDepth } from '../layout/layout-size.js'
+import type { CompiledPrinter, JsonPrinter, MemberTexts } from './compiled-printer.js'
+import { wholePrinter } from './flat-printer.js'
 import { JsonTextWriter, MAX_JSON_TEXT_BYTES } from './json-text-writer.js'
-
-/** Reads a value and writes its JSON text. */
-export type JsonPrinter = (reader: ByteReader, out: JsonTextWriter) => void
-
-export interface CompiledPrinter {
-  readonly print: JsonPrinter
-  /** Least number of bytes of a value. */
-  readonly minimumSize: number
-  /** Whether every value takes exactly `minimumSize` bytes. */
-  readonly fixedSize: boolean
-}
 
 export interface JsonDecoder {
   /** Prints a value as JSON. `bytes` must be exactly the bytes of the value. A text above `maxBytes` is refused. */
   toText(bytes: Uint8Array, maxBytes?: number): string
   /** Same as `toText`, as UTF-8 in a buffer that the caller owns. */
   toUtf8(bytes: Uint8Array, maxBytes?: number): Uint8Array
+  /** Appends the JSON of a value, at most `maxBytes` of it. An error leaves the text as it was. */
+  append(bytes: Uint8Array, out: JsonTextWriter, maxBytes: number): void
 }
 
 // Printing never waits and never calls code of others, so one value is printed at a time, and all decoders share one
@@ -42,17 +35,29 @@ const OUT = new JsonTextWriter()
 export function createJsonDecoder(layout: Layout, depth = layoutDepth(layout)): JsonDecoder {
   const context = createPrintContext()
   const print = compilePrinter(layout, depth, context)
-  const printWhole = (bytes: Uint8Array, maxBytes: number): void => {
+  const append = (bytes: Uint8Array, out: JsonTextWriter, maxBytes: number): void => {
     const reader = new ByteReader(bytes)
-    OUT.reset(maxBytes)
+    const start = out.length
+    out.limit(maxBytes)
     context.captured.reset()
     try {
-      print(reader, OUT)
+      print(reader, out)
       reader.expectEnd()
-      OUT.expectFits()
+      out.expectFits()
+    } catch (error) {
+      out.length = start
+      throw faultWithPath(error)
+    } finally {
+      out.limit()
+    }
+  }
+  const printWhole = (bytes: Uint8Array, maxBytes: number): void => {
+    OUT.reset()
+    try {
+      append(bytes, OUT, maxBytes)
     } catch (error) {
       OUT.reset()
-      throw faultWithPath(error)
+      throw error
     }
   }
   return {
@@ -64,6 +69,7 @@ export function createJsonDecoder(layout: Layout, depth = layoutDepth(layout)): 
       printWhole(bytes, maxBytes)
       return OUT.takeBytes()
     },
+    append,
   }
 }
 
@@ -128,7 +134,7 @@ const PRIMITIVE_PRINTERS: Readonly<Record<string, CompiledPrinter>> = {
  * of their own.
  */
 function compilePrinter(layout: Layout, depth: number, context: PrintContext): JsonPrinter {
-  return compileLayout<CompiledPrinter>(layout, (part, inner) => compilePart(part, inner, context, depth)).print
+  return wholePrinter(compileLayout<CompiledPrinter>(layout, (part, inner) => compilePart(part, inner, context, depth)))
 }
 
 /** State that the printers of one decoder share. */
@@ -219,7 +225,7 @@ function printClosure(reader: ByteReader, out: JsonTextWriter, around: number, o
 
 function optionPrinter(layout: Layout & { kind: 'option' }, inner: CompileInner): JsonPrinter {
   const hexList = layout.declaredAs === 'struct' && layout.element.kind === 'u8'
-  const { print } = inner(layout.element)
+  const print = wholePrinter(inner(layout.element))
   return (reader, out) => {
     const count = readOptionCount(reader)
     if (hexList) {
@@ -235,7 +241,9 @@ function optionPrinter(layout: Layout & { kind: 'option' }, inner: CompileInner)
   }
 }
 
-function listPrinter({ print, minimumSize }: CompiledPrinter): JsonPrinter {
+function listPrinter(element: CompiledPrinter): JsonPrinter {
+  const { minimumSize } = element
+  const print = wholePrinter(element)
   return (reader, out) => {
     const count = readElementCount(reader, minimumSize)
     out.byte(0x5b)
@@ -254,8 +262,11 @@ function listPrinter({ print, minimumSize }: CompiledPrinter): JsonPrinter {
 
 /** Makes a printer of `[{"key":…,"value":…},…]`. Keys must be in ascending order of their bytes, each once. */
 function mapPrinter(key: CompiledPrinter, value: CompiledPrinter): JsonPrinter {
+  const minimumSize = key.minimumSize + value.minimumSize
+  const printKey = wholePrinter(key)
+  const printValue = wholePrinter(value)
   return (reader, out) => {
-    const count = readElementCount(reader, key.minimumSize + value.minimumSize)
+    const count = readElementCount(reader, minimumSize)
     out.byte(0x5b)
     const keys = new AscendingKeys(reader)
     let at = 0
@@ -264,10 +275,10 @@ function mapPrinter(key: CompiledPrinter, value: CompiledPrinter): JsonPrinter {
         if (at > 0) out.byte(COMMA)
         out.raw(TEXT.key)
         const start = reader.offset
-        key.print(reader, out)
+        printKey(reader, out)
         keys.expectNext(start)
         out.raw(TEXT.value)
-        value.print(reader, out)
+        printValue(reader, out)
         out.byte(0x7d)
       }
     } catch (error) {
@@ -287,16 +298,17 @@ function compileFields(
   variantName: string | undefined,
 ): CompiledPrinter {
   const compiled = fields.map((field) => inner(field.layout))
-  const print = compiled.map((one) => one.print)
   const minimumSize = compiled.reduce((sum, one) => sum + one.minimumSize, 0)
   const fixedSize = compiled.every((one) => one.fixedSize)
+  // Structs in a struct of fixed size are printed with it.
+  const print = compiled.map((one) => (fixedSize ? one.print : wholePrinter(one)))
 
   const { order, before, end } = memberTexts(fields, texts, variantName)
   const inOrder = order.every((index, place) => index === place)
   const printFields = inOrder
     ? printInOrder(print, before)
     : compiled.slice(0, -1).every((one) => one.fixedSize)
-      ? printByOffset(compiled, order, before)
+      ? printByOffset(print, compiled, order, before)
       : printAndSort(print, order, before)
   return {
     minimumSize,
@@ -305,17 +317,8 @@ function compileFields(
       printFields(reader, out, fields)
       out.raw(end)
     },
+    members: fixedSize ? { compiled, order, before, end } : undefined,
   }
-}
-
-/** The members of an object in the order in which they are printed. */
-export interface MemberTexts {
-  /** Places of their values in the bytes. */
-  readonly order: readonly number[]
-  /** The text before each value. */
-  readonly before: readonly Uint8Array[]
-  /** The text after the last one. */
-  readonly end: Uint8Array
 }
 
 /** The members of a struct, or of a variant of an enum. */
@@ -368,6 +371,7 @@ function printInOrder(print: readonly JsonPrinter[], before: readonly Uint8Array
  * without reading the previous ones.
  */
 function printByOffset(
+  printers: readonly JsonPrinter[],
   compiled: readonly CompiledPrinter[],
   order: readonly number[],
   before: readonly Uint8Array[],
@@ -378,7 +382,7 @@ function printByOffset(
     offsets.push(size)
     size += minimumSize
   }
-  const print = order.map((index) => compiled[index]!.print)
+  const print = order.map((index) => printers[index]!)
   const starts = order.map((index) => offsets[index]!)
   const count = order.length
   return (reader, out, fields) => {
@@ -460,7 +464,5 @@ function wideIntegerPrinter(kind: string): CompiledPrinter {
 function printHex(reader: ByteReader, out: JsonTextWriter): void {
   const length = reader.readLength()
   const start = reader.skip(length)
-  out.byte(QUOTE)
-  out.hex(reader.bytes, start, start + length)
-  out.byte(QUOTE)
+  out.quotedHex(reader.bytes, start, start + length)
 }

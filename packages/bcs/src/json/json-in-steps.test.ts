@@ -2,6 +2,7 @@ import { atOnce, ByteWriter, type LedgerStateError, type Steps } from '@ledger-s
 import { describe, expect, it } from 'vitest'
 import type { Layout } from '../layout/layout.js'
 import { codecOf } from './codec.js'
+import { JsonTextWriter } from './json-text-writer.js'
 
 const FLAG: Layout = { kind: 'bool' }
 const U64: Layout = { kind: 'u64' }
@@ -130,5 +131,54 @@ describe('a long value', () => {
     const codec = codecOf(HOLDER)
     const bytes = codec.jsonTextToBytes('{"z":[true],"b":"7","a":"x"}')
     expect(codec.bytesToJsonInSteps(bytes).next()).toEqual({ done: true, value: '{"a":"x","b":"7","z":[true]}' })
+  })
+})
+
+describe('a value that is appended to a text', () => {
+  const STRUCT: Layout = { kind: 'struct', name: 'S', fields: fields(['b', listOf(U64)], ['a', { kind: 'string' }]) }
+
+  it('is printed as it is alone, after the text', () => {
+    const codec = codecOf(STRUCT)
+    const out = new JsonTextWriter()
+    const texts = ['plain', '"\\\n\u0001', '… 𝄞', 'a'.repeat(5_000)].map((a) => JSON.stringify({ a, b: ['1', '2'] }))
+    for (const text of texts) expect(codec.appendJson(codec.jsonTextToBytes(text), out)).toBe(true)
+    const notUtf8 = new ByteWriter().uleb128(0).byteString(Uint8Array.of(0xff, 0x22)).toBytes()
+    expect(codec.appendJson(notUtf8, out)).toBe(true)
+    expect(out.takeText()).toBe(texts.join('') + codec.bytesToJson(notUtf8))
+  })
+
+  it('leaves nothing if it is refused, with the error that it has alone', () => {
+    const codec = codecOf(STRUCT)
+    const out = new JsonTextWriter()
+    out.byte(0x5b)
+    const bytes = new ByteWriter().uleb128(1).u64(1n).byteString(Uint8Array.of(0x61, 0x62)).toBytes()
+    for (let length = 0; length < bytes.length; length++) {
+      const cut = bytes.subarray(0, length)
+      expect(failureOf(() => codec.appendJson(cut, out))).toEqual(failureOf(() => codec.bytesToJson(cut)))
+      expect(out.length).toBe(1)
+    }
+  })
+
+  it('leaves nothing if it or its text is long', () => {
+    const out = new JsonTextWriter()
+    out.byte(0x5b)
+    const list = codecOf(listOf({ kind: 'struct', name: 'S', fields: fields(['name_of_a_field', FLAG]) }))
+    const longText = list.jsonTextToBytes(
+      JSON.stringify(Array.from({ length: 60_000 }, () => ({ name_of_a_field: true }))),
+    )
+    expect(longText.length).toBeLessThan(64 << 10)
+    expect(list.appendJson(longText, out)).toBe(false)
+    expect(out.length).toBe(1)
+    const longValue = codecOf(listOf(FLAG)).jsonTextToBytes(JSON.stringify(flags(70_000)))
+    expect(codecOf(listOf(FLAG)).appendJson(longValue, out)).toBe(false)
+    expect(out.takeText()).toBe('[')
+  })
+
+  it('limits no text that follows', () => {
+    const out = new JsonTextWriter()
+    codecOf(U64).appendJson(new ByteWriter().u64(7n).toBytes(), out)
+    const long = new Uint8Array(600 << 10)
+    out.quotedHex(long, 0, long.length)
+    expect(out.takeText()).toBe(`"7""0x${'00'.repeat(long.length)}"`)
   })
 })

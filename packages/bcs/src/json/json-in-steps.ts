@@ -4,18 +4,18 @@ import { faultInside, faultWithPath } from '../bytes/value-path.js'
 import { compileLayout } from '../layout/compile-layout.js'
 import type { Layout, LayoutField } from '../layout/layout.js'
 import { layoutDepth } from '../layout/layout-size.js'
+import type { CompiledPrinter, MemberTexts } from './compiled-printer.js'
 import {
   COMMA,
-  type CompiledPrinter,
   compilePart,
   createPrintContext,
-  type MemberTexts,
+  type JsonDecoder,
   memberTexts,
   type PrintContext,
   sortPrinted,
   TEXT,
 } from './json-decoder.js'
-import { JsonTextWriter } from './json-text-writer.js'
+import { JsonTextWriter, MAX_JSON_TEXT_BYTES } from './json-text-writer.js'
 
 /** Longest value that is printed at once, if its text is not long either. */
 const SHORT_VALUE_BYTES = 64 << 10
@@ -55,6 +55,7 @@ export function* printInSteps<T>(layout: Layout, bytes: Uint8Array, { atOnce, ta
   const reader = new ByteReader(bytes)
   // Others may print between two steps, so the text has a buffer of its own.
   const out = new JsonTextWriter()
+  out.limit(MAX_JSON_TEXT_BYTES)
   try {
     // Compiled for each value: few are long, and codecs stay in memory.
     yield* printPart(compileParts(layout), reader, out)
@@ -64,6 +65,23 @@ export function* printInSteps<T>(layout: Layout, bytes: Uint8Array, { atOnce, ta
     throw faultWithPath(error)
   }
   return take(out)
+}
+
+/** Appends the JSON of a value, unless the value or its JSON is long. Returns whether it did. @throws `invalid_bcs` */
+export function appendIfShort(
+  { append }: Pick<JsonDecoder, 'append'>,
+  bytes: Uint8Array,
+  out: JsonTextWriter,
+): boolean {
+  if (bytes.length > SHORT_VALUE_BYTES) return false
+  try {
+    append(bytes, out, SHORT_TEXT_BYTES)
+    return true
+  } catch (error) {
+    // Printing in steps refuses what is too large in any case.
+    if (isLedgerStateError(error, 'type_too_large')) return false
+    throw error
+  }
 }
 
 function compileParts(layout: Layout): Part {

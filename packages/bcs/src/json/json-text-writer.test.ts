@@ -109,10 +109,12 @@ describe('JsonTextWriter', () => {
       (out: JsonTextWriter) => out.hex(source, 49_998, 50_000),
       (out: JsonTextWriter) => out.quotedText(source, 49_998, 50_000),
     ]) {
-      out.reset(10_000)
+      out.reset()
+      out.limit(10_000)
       expect(() => write(out)).not.toThrow()
     }
-    out.reset(10_000)
+    out.reset()
+    out.limit(10_000)
     out.raw(source.subarray(0, 9_990))
     out.copyWithin(9_980, 9_990)
     expect(() => out.expectFits()).not.toThrow()
@@ -123,7 +125,8 @@ describe('JsonTextWriter', () => {
     out.raw(new Uint8Array(EMPTY_BUFFER))
     out.byte(0)
     expect(out.bytes).toHaveLength(2 * EMPTY_BUFFER)
-    out.reset(10_000)
+    out.reset()
+    out.limit(10_000)
     out.raw(new Uint8Array(9_000))
     expect(out.bytes.length).toBeLessThan(10_100)
     const tooLong = new Uint8Array(2_000)

@@ -10,6 +10,11 @@ export const MAX_JSON_TEXT_BYTES = 32_000_000
 /** A buffer that a large value made longer than this many bytes is released afterwards. */
 const KEPT_BYTES = 1 << 20
 
+/** Bytes that `part` copies at a time. */
+export const WORD = 4
+
+const UNLIMITED = Number.MAX_SAFE_INTEGER
+
 /** Most bytes that are reserved for a number or an address and not used. */
 const MAX_UNUSED = 68
 
@@ -23,6 +28,7 @@ const QUOTE = 0x22
 const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte >= 0x20 && byte < 0x7f && byte !== QUOTE && byte !== 0x5c ? 1 : 0,
 )
+const MAX_SAFE_INTEGER = BigInt(Number.MAX_SAFE_INTEGER)
 const ZERO = 0x30
 const MINUS = 0x2d
 
@@ -36,8 +42,17 @@ const LONG_TEXT = 256
  */
 export class JsonTextWriter {
   bytes = allocateBytes(4_096)
+  #view = viewOf(this.bytes)
+  /** Bytes of the text. Setting it to an earlier length forgets what was appended since. */
   length = 0
-  #maxLength = MAX_JSON_TEXT_BYTES
+  /** Where the value begins whose text is limited, and its longest text. */
+  #start = 0
+  #maxLength = UNLIMITED
+
+  /** The text so far, in place: valid until something is appended. */
+  get written(): Uint8Array {
+    return this.bytes.subarray(0, this.length)
+  }
 
   /**
    * Makes room for `count` more bytes.
@@ -48,11 +63,12 @@ export class JsonTextWriter {
   }
 
   #grow(needed: number): void {
-    const most = this.#maxLength + MAX_UNUSED
+    const most = this.#start + this.#maxLength + MAX_UNUSED
     if (needed > most) throw typeTooLarge.jsonTooLong(this.#maxLength)
     const grown = allocateBytes(Math.min(Math.max(needed, this.bytes.length * 2), most))
     grown.set(this.bytes.subarray(0, this.length))
     this.bytes = grown
+    this.#view = viewOf(grown)
   }
 
   byte(value: number): void {
@@ -68,6 +84,19 @@ export class JsonTextWriter {
     let at = this.length
     for (let index = 0; index < count; index++) bytes[at++] = text[index]!
     this.length = at
+  }
+
+  /**
+   * Appends bytes of JSON text from `start` to `end`, four at a time. `text` must have `WORD` more bytes than the longest
+   * part.
+   */
+  part(text: DataView, start: number, end: number): void {
+    const count = end - start
+    this.reserve(count + WORD)
+    const view = this.#view
+    const at = this.length
+    for (let done = 0; done < count; done += WORD) view.setInt32(at + done, text.getInt32(start + done))
+    this.length = at + count
   }
 
   /** Appends a whole number from 0 to 2^53 - 1. */
@@ -102,6 +131,14 @@ export class JsonTextWriter {
       this.#digits(rest, 9)
     }
     this.bytes[this.length++] = QUOTE
+  }
+
+  /** Appends a number, which is not negative, in quotes. */
+  quotedBigint(value: bigint): void {
+    this.byte(QUOTE)
+    if (value <= MAX_SAFE_INTEGER) this.decimal(Number(value))
+    else this.ascii(String(value))
+    this.byte(QUOTE)
   }
 
   signedDecimal(value: number): void {
@@ -147,7 +184,11 @@ export class JsonTextWriter {
 
   /** Appends a text or a list of texts as JSON. It is slow. */
   json(value: string | readonly string[]): void {
-    const text = JSON.stringify(value)
+    this.text(JSON.stringify(value))
+  }
+
+  /** Appends a text that is JSON. */
+  text(text: string): void {
     this.reserve(utf8Length(text))
     this.length += writeUtf8(this.bytes, this.length, text)
   }
@@ -172,15 +213,33 @@ export class JsonTextWriter {
     this.length = at
   }
 
-  /** Appends an address of 32 bytes in quotes: `0x` and its digits without leading zeros, `0x0` for zero. */
+  /** Same as `hex`, in quotes. */
+  quotedHex(source: Uint8Array, start: number, end: number): void {
+    this.byte(QUOTE)
+    this.hex(source, start, end)
+    this.byte(QUOTE)
+  }
+
+  /** Appends an address of 32 bytes in quotes: see `address`. */
   quotedAddress(source: Uint8Array, start: number): void {
     this.reserve(68)
+    this.bytes[this.length++] = QUOTE
+    this.#address(source, start)
+    this.bytes[this.length++] = QUOTE
+  }
+
+  /** Appends an address of 32 bytes: `0x` and its digits without leading zeros, `0x0` for zero. */
+  address(source: Uint8Array, start: number): void {
+    this.reserve(66)
+    this.#address(source, start)
+  }
+
+  #address(source: Uint8Array, start: number): void {
     const { bytes } = this
     const end = start + 32
     let first = start
     while (first < end - 1 && source[first] === 0) first++
     let at = this.length
-    bytes[at++] = QUOTE
     bytes[at++] = ZERO
     bytes[at++] = 0x78
     if (source[first]! >= 16) bytes[at++] = HEX_DIGITS[source[first]! >> 4]!
@@ -190,7 +249,6 @@ export class JsonTextWriter {
       bytes[at++] = HEX_DIGITS[byte >> 4]!
       bytes[at++] = HEX_DIGITS[byte & 15]!
     }
-    bytes[at++] = QUOTE
     this.length = at
   }
 
@@ -211,18 +269,28 @@ export class JsonTextWriter {
     this.json(text)
   }
 
-  /** Copies a text of printable ASCII. If the text has other characters, it writes nothing and returns false. */
   #quotedPlain(source: Uint8Array, start: number, end: number): boolean {
     this.reserve(end - start + 2)
+    this.bytes[this.length] = QUOTE
+    if (!this.#plainAt(this.length + 1, source, start, end)) return false
+    this.bytes[this.length++] = QUOTE
+    return true
+  }
+
+  /** Copies a part of a string. If it has characters that a string escapes, it writes nothing and returns false. */
+  plain(source: Uint8Array, start: number, end: number): boolean {
+    this.reserve(end - start)
+    return this.#plainAt(this.length, source, start, end)
+  }
+
+  #plainAt(target: number, source: Uint8Array, start: number, end: number): boolean {
     const { bytes } = this
-    let at = this.length
-    bytes[at++] = QUOTE
+    let at = target
     for (let index = start; index < end; index++) {
       const byte = source[index]!
       if (PLAIN[byte] === 0) return false
       bytes[at++] = byte
     }
-    bytes[at++] = QUOTE
     this.length = at
     return true
   }
@@ -242,20 +310,32 @@ export class JsonTextWriter {
     return text
   }
 
+  /** Limits the text of the next value to `maxLength` bytes; without an argument, the text is no longer limited. */
+  limit(maxLength = UNLIMITED): void {
+    this.#start = this.length
+    this.#maxLength = maxLength
+  }
+
   /**
-   * Checks the length of the text, which may exceed its limit if the buffer was large enough.
+   * Checks the length of the text of a value, which may exceed its limit if the buffer was large enough.
    * @throws `type_too_large` if it does
    */
   expectFits(): void {
-    if (this.length > this.#maxLength) throw typeTooLarge.jsonTooLong(this.#maxLength)
+    if (this.length - this.#start > this.#maxLength) throw typeTooLarge.jsonTooLong(this.#maxLength)
   }
 
-  /** Begins a new text of at most `maxLength` bytes. */
-  reset(maxLength = MAX_JSON_TEXT_BYTES): void {
+  /** Begins a new text. */
+  reset(): void {
     this.length = 0
-    this.#maxLength = maxLength
-    if (this.bytes.length > KEPT_BYTES) this.bytes = allocateBytes(4_096)
+    this.limit()
+    if (this.bytes.length <= KEPT_BYTES) return
+    this.bytes = allocateBytes(4_096)
+    this.#view = viewOf(this.bytes)
   }
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
 }
 
 function digitCount(value: number): number {

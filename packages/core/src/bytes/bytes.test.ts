@@ -41,6 +41,16 @@ describe('bytes', () => {
     )
   })
 
+  it('are characters below U+0100, one for each byte', () => {
+    fc.assert(
+      fc.property(anyBytes, (bytes) => {
+        const text = node.bytesToLatin1(bytes)
+        expect(portable.bytesToLatin1(bytes)).toBe(text)
+        expect(Array.from(text, (character) => character.codePointAt(0))).toEqual([...bytes])
+      }),
+    )
+  })
+
   it('are copied into memory of their own, whatever array they lie in', () => {
     fc.assert(
       fc.property(anyBytes, fc.nat(), fc.nat(), fc.nat(9), (content, from, length, offset) => {

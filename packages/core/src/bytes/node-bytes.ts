@@ -57,6 +57,11 @@ export function writeAscii(target: Uint8Array, at: number, text: string): number
   return asBuffer(target).write(text, at, 'latin1')
 }
 
+/** A text with a character for each byte, below U+0100. */
+export function bytesToLatin1(bytes: Uint8Array): string {
+  return asBuffer(bytes).toString('latin1')
+}
+
 /** Lower-case hex digits, two per byte, without `0x`. */
 export function bytesToHexDigits(bytes: Uint8Array): string {
   return asBuffer(bytes).toString('hex')

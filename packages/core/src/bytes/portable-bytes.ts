@@ -91,6 +91,12 @@ export function writeAscii(target: Uint8Array, at: number, text: string): number
   return length
 }
 
+export function bytesToLatin1(bytes: Uint8Array): string {
+  let text = ''
+  for (let at = 0; at < bytes.length; at++) text += String.fromCharCode(bytes[at]!)
+  return text
+}
+
 const HEX_DIGITS = ENCODER.encode('0123456789abcdef')
 const HEX_PAIRS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 

@@ -73,6 +73,12 @@ export class AnswerBytes implements ChunkedBytes {
    * @throws `overloaded`
    */
   write(bytes: Uint8Array): this {
+    const chunk = this.#chunks[this.#at]
+    if (chunk && bytes.length <= chunk.memory.length - chunk.length) {
+      chunk.memory.set(bytes, chunk.length)
+      this.#wrote(chunk, bytes.length)
+      return this
+    }
     this.#reserve(bytes.length)
     for (let done = 0; done < bytes.length; ) {
       const into = this.#chunks[this.#at]!

@@ -1,37 +1,67 @@
-import type { LedgerStateError, Steps } from '@ledger-state/core'
+import type { JsonTextWriter } from '@ledger-state/bcs'
+import type { LedgerStateError } from '@ledger-state/core'
 import { type Change, ChangeSampler, formatTimestamp, isUnreadable, type SampledRange } from '@ledger-state/ledger'
 import type { AnswerBytes } from '../admission/answer-bytes.js'
 import type { Turn } from '../admission/turn-queue.js'
 import { errorToReply } from '../protocol/error-reply.js'
 import { csvCell } from './csv-cell.js'
+import type { ItemText, PrintItem } from './item-text.js'
 import type { PageBody } from './page-body.js'
 import { TRANSACTION_COLUMNS, type TransactionOf, transactionMember, transactionToCsv } from './transaction-formats.js'
 
+const VERSION = Buffer.from('{"version":')
+const TIMESTAMP = Buffer.from(',"timestamp":')
+const NULL = Buffer.from('null')
+const ERROR = Buffer.from('"error":')
+const COMMA = 0x2c
+const END = 0x7d
+
 /**
- * A change as JSON, in steps. Its time is null if it is below the window. A value that cannot be read is replaced by the error of
- * the read.
+ * Returns a function that prints changes with a value in a member. The time is null if it is below the window.
+ * @param print prints a value, and throws if it cannot be read
  */
-export function* changeToJson<T>(
-  change: Change<T>,
+export function changePrinter<T>(
   member: string,
-  toJson: (value: T) => Steps<string>,
+  print: PrintItem<T>,
   transactionOf: TransactionOf,
-): Steps<string> {
-  const { version, timestampUsec } = change
-  const timestamp = timestampUsec === undefined ? 'null' : `"${timestampUsec}"`
-  const transaction = transactionMember(transactionOf?.(version))
-  const reading = yield* readingToJson(change, member, toJson)
-  return `{"version":"${version}","timestamp":${timestamp},${reading}${transaction}}`
+): PrintItem<Change<T>> {
+  const memberName = Buffer.from(`"${member}":`)
+  return (change, text) => {
+    const { json } = text
+    const { version, timestampUsec } = change
+    json.raw(VERSION)
+    json.quotedBigint(version)
+    json.raw(TIMESTAMP)
+    if (timestampUsec === undefined) json.raw(NULL)
+    else json.quotedBigint(timestampUsec)
+    json.byte(COMMA)
+    printReading(change, memberName, print, text)
+    if (transactionOf) json.text(transactionMember(transactionOf(version)))
+    json.byte(END)
+  }
 }
 
-function* readingToJson<T>(change: Change<T>, member: string, toJson: (value: T) => Steps<string>): Steps<string> {
-  if (change.error) return `"error":${errorToJson(change.error)}`
-  try {
-    return `"${member}":${yield* toJson(change.value)}`
-  } catch (error) {
-    if (isUnreadable(error)) return `"error":${errorToJson(error)}`
-    throw error
+/** A value that cannot be read is replaced by the error of the read. */
+function printReading<T>(change: Change<T>, memberName: Uint8Array, print: PrintItem<T>, text: ItemText): void {
+  const { json } = text
+  if (change.error) {
+    printError(change.error, json)
+    return
   }
+  const start = json.length
+  try {
+    json.raw(memberName)
+    print(change.value, text)
+  } catch (error) {
+    if (!isUnreadable(error)) throw error
+    json.length = start
+    printError(error, json)
+  }
+}
+
+function printError(error: LedgerStateError, json: JsonTextWriter): void {
+  json.raw(ERROR)
+  json.text(errorToJson(error))
 }
 
 /** The body of an error, as a read at the version has it. */

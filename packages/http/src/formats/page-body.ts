@@ -1,3 +1,4 @@
+import type { Steps } from '@ledger-state/core'
 import type { AnswerBytes } from '../admission/answer-bytes.js'
 
 /** Body to which a page is written, item by item. */
@@ -11,4 +12,26 @@ export interface PageBody<T> {
   add(item: T): void
   /** Ends the body, in turns of the event loop if much is left to write. */
   end(): AnswerBytes | Promise<AnswerBytes>
+}
+
+/** Body to which a page is written, item by item, in steps. */
+export interface SteppedBody<T> extends Pick<PageBody<T>, 'length' | 'end'> {
+  /**
+   * Adds an item, or returns the steps that do.
+   * @throws `overloaded`
+   */
+  addInSteps(item: T): Steps<void> | undefined
+}
+
+/** A body whose items are brought into another form first. */
+export function inForm<T, F>(toForm: (item: T) => Steps<F>, body: PageBody<F>): SteppedBody<T> {
+  return {
+    get length() {
+      return body.length
+    },
+    *addInSteps(item) {
+      body.add(yield* toForm(item))
+    },
+    end: () => body.end(),
+  }
 }

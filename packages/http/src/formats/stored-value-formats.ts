@@ -1,7 +1,10 @@
-import { noSteps, type Steps } from '@ledger-state/core'
 import type { StoredValue } from '@ledger-state/ledger'
+import type { ItemText } from './item-text.js'
 
-/** JSON of a stored value, in steps if it is long; null for one that was deleted. */
-export function storedValueToJson(value: StoredValue | undefined): Steps<string> {
-  return value ? value.toJsonInSteps() : noSteps('null')
+const NULL = Buffer.from('null')
+
+/** Prints a stored value; null for one that was deleted. */
+export function printStoredValue(value: StoredValue | undefined, text: ItemText): void {
+  if (value) text.value(value)
+  else text.json.raw(NULL)
 }

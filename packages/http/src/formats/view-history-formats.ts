@@ -1,15 +1,15 @@
-import { noSteps, type Steps } from '@ledger-state/core'
 import type { Change } from '@ledger-state/ledger'
 import { formatTimestamp, type ViewAnswer } from '@ledger-state/ledger'
 import type { AnswerBytes } from '../admission/answer-bytes.js'
 import type { Turn } from '../admission/turn-queue.js'
 import { csvCell } from './csv-cell.js'
+import type { ItemText } from './item-text.js'
 import type { PageBody } from './page-body.js'
 import { TRANSACTION_COLUMNS, type TransactionOf, transactionToCsv } from './transaction-formats.js'
 
-/** The results of an answer as a JSON array. */
-export function answerToJson({ json }: ViewAnswer): Steps<string> {
-  return noSteps(`[${json.join(',')}]`)
+/** Prints the results of an answer as a JSON array. */
+export function printAnswer({ json }: ViewAnswer, text: ItemText): void {
+  text.json.text(`[${json.join(',')}]`)
 }
 
 /**

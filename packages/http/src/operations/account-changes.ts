@@ -8,6 +8,7 @@ import {
 } from '@ledger-state/ledger'
 import { invalidRequest } from '../errors.js'
 import { errorToJson } from '../formats/history-formats.js'
+import { inForm } from '../formats/page-body.js'
 import {
   TRANSACTION_SCHEMA,
   type TransactionOf,
@@ -106,8 +107,7 @@ export const getAccountChanges: Operation = {
     const page = await readListing(
       request,
       (options) => listAccountChanges(state, address, first, { ...options, start: start?.place, limit, assets }),
-      (change) => changeToJson(change, transactionOf),
-      openJsonTexts(request.openBody()),
+      inForm((change: AccountChange) => changeToJson(change, transactionOf), openJsonTexts(request.openBody())),
     )
     return {
       ledger: state.ledger,

@@ -1,8 +1,9 @@
 import { addressToShortHex, ByteWriter } from '@ledger-state/core'
 import { type AccountModule, listAccountModules } from '@ledger-state/ledger'
 import { moduleToJson } from '../formats/module-formats.js'
+import { inForm } from '../formats/page-body.js'
 import { createAccountListing } from './parts/account-listing.js'
-import type { BcsMapEntry } from './parts/page-bodies.js'
+import { type BcsMapEntry, openJsonTexts } from './parts/page-bodies.js'
 
 export const getAccountModules = createAccountListing<AccountModule>({
   id: 'get_account_modules',
@@ -12,7 +13,7 @@ export const getAccountModules = createAccountListing<AccountModule>({
     'Lists the modules of an account, with bytecode and ABI, in pages. The list of an empty account is empty. In BCS: a map of names such as `0x1::coin` to bytecode.',
   schema: 'Module',
   list: (state, address, options) => listAccountModules(state, address, options),
-  toJson: moduleToJson,
+  openJson: (out) => inForm(moduleToJson, openJsonTexts(out)),
   toEntry: moduleToEntry,
 })
 

@@ -1,9 +1,9 @@
 import { ByteWriter } from '@ledger-state/core'
 import { listResourcesInSteps, type Resource } from '@ledger-state/ledger'
 import { writeStructTag } from '@ledger-state/type-tag'
-import { resourceToJson } from '../formats/resource-formats.js'
+import { printResource } from '../formats/resource-formats.js'
 import { createAccountListing } from './parts/account-listing.js'
-import type { BcsMapEntry } from './parts/page-bodies.js'
+import { type BcsMapEntry, PrintedArrayBody } from './parts/page-bodies.js'
 
 export const getAccountResources = createAccountListing<Resource>({
   id: 'get_account_resources',
@@ -13,7 +13,7 @@ export const getAccountResources = createAccountListing<Resource>({
     'Lists the resources of an account in pages, including members of resource groups. The list of an empty account is empty. A group counts once towards `limit`. In BCS: a map of struct tags to stored bytes.',
   schema: 'Resource',
   list: (state, address, options) => listResourcesInSteps(state, address, options),
-  toJson: resourceToJson,
+  openJson: (out) => new PrintedArrayBody(out, printResource),
   toEntry: resourceToEntry,
 })
 

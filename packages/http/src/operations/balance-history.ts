@@ -1,4 +1,3 @@
-import { noSteps } from '@ledger-state/core'
 import { balanceHistory } from '@ledger-state/ledger'
 import { ADDRESS_PARAMETER, parseAccountAddress } from './parts/account-parts.js'
 import { createHistoryOperation } from './parts/history-operation.js'
@@ -28,5 +27,5 @@ export const getBalanceHistory: Operation = createHistoryOperation<bigint>({
     return () => (state, options) => balanceHistory(state, owner, asset, options)
   },
   measure: (balance) => balance,
-  toJson: (balance) => noSteps(`"${balance}"`),
+  print: (balance, { json }) => json.quotedBigint(balance),
 })

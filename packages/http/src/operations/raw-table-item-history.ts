@@ -1,9 +1,10 @@
-import { bytesToHex, noSteps } from '@ledger-state/core'
 import { rawTableItemHistory } from '@ledger-state/ledger'
 import { createHistoryOperation } from './parts/history-operation.js'
 import type { Operation } from './parts/operation.js'
 import { expectJsonContentType, parseAddressParameter, parseRawTableItemBody } from './parts/request-parts.js'
 import { TABLE_HANDLE_PARAMETER } from './parts/table-parts.js'
+
+const NULL = Buffer.from('null')
 
 export const getRawTableItemHistory: Operation = createHistoryOperation<Uint8Array | undefined>({
   id: 'get_raw_table_item_history',
@@ -20,5 +21,8 @@ export const getRawTableItemHistory: Operation = createHistoryOperation<Uint8Arr
     const { key } = parseRawTableItemBody(request.body)
     return () => (state, options) => rawTableItemHistory(state, handle, key, options)
   },
-  toJson: (value) => noSteps(value ? `"${bytesToHex(value)}"` : 'null'),
+  print(value, { json }) {
+    if (value) json.quotedHex(value, 0, value.length)
+    else json.raw(NULL)
+  },
 })

@@ -1,5 +1,5 @@
 import { resourceHistory } from '@ledger-state/ledger'
-import { storedValueToJson } from '../formats/stored-value-formats.js'
+import { printStoredValue } from '../formats/stored-value-formats.js'
 import { ADDRESS_PARAMETER, parseAccountAddress, parseResourceType } from './parts/account-parts.js'
 import { createHistoryOperation } from './parts/history-operation.js'
 import type { Operation } from './parts/operation.js'
@@ -25,5 +25,5 @@ export const getResourceHistory: Operation = createHistoryOperation({
     const type = parseResourceType(request)
     return () => (state, options) => resourceHistory(state, address, type, options)
   },
-  toJson: storedValueToJson,
+  print: printStoredValue,
 })

@@ -9,6 +9,7 @@ import {
   typePatternToText,
 } from '@ledger-state/slices'
 import { typeTagToText } from '@ledger-state/type-tag'
+import { inForm } from '../formats/page-body.js'
 import { leftOutFacts } from '../formats/slice-formats.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { DEFAULT_PAGE, MAX_PAGE } from './parts/history-page.js'
@@ -139,8 +140,7 @@ export const getSlice: Operation = {
         page = listMembers(storedView, { ...options, since, start: start?.place, limit })
         return page
       },
-      noSteps,
-      new JsonArrayBody(request.openBody(), memberToJson),
+      inForm(noSteps, new JsonArrayBody(request.openBody(), memberToJson)),
     )
     const wanted = slice && {
       accounts: slice.accounts,

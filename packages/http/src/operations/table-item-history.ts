@@ -1,5 +1,5 @@
 import { tableItemHistory } from '@ledger-state/ledger'
-import { storedValueToJson } from '../formats/stored-value-formats.js'
+import { printStoredValue } from '../formats/stored-value-formats.js'
 import { createHistoryOperation } from './parts/history-operation.js'
 import type { Operation } from './parts/operation.js'
 import {
@@ -29,5 +29,5 @@ export const getTableItemHistory: Operation = createHistoryOperation({
       return (state, options) => tableItemHistory(state, { handle, keyType, valueType, key: body.key }, options)
     }
   },
-  toJson: storedValueToJson,
+  print: printStoredValue,
 })

@@ -1,4 +1,4 @@
-import { addressToShortHex, bytesToHex, parseAddress, type Steps } from '@ledger-state/core'
+import { addressToShortHex, bytesToHex, parseAddress } from '@ledger-state/core'
 import {
   type FoundTableTypes,
   findTableTypes,
@@ -9,10 +9,11 @@ import {
   type TableTypes,
 } from '@ledger-state/ledger'
 import { type TypeTag, typeTagToText } from '@ledger-state/type-tag'
+import type { ItemText } from '../formats/item-text.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { DEFAULT_PAGE, MAX_PAGE } from './parts/history-page.js'
 import { type Operation, type OperationRequest, STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
-import { openJsonTexts } from './parts/page-bodies.js'
+import { PrintedArrayBody } from './parts/page-bodies.js'
 import { listCursor, parsePageStart, pinPage } from './parts/page-start.js'
 import {
   limitParameter,
@@ -25,6 +26,18 @@ import {
 import { parameterOf, parseAddressParameter, parseAskedState } from './parts/request-parts.js'
 import { TABLE_HANDLE_PARAMETER } from './parts/table-parts.js'
 import { TurnBudget } from './parts/turn-budget.js'
+
+/** Text before a value of a known type, and before the bytes of another. */
+interface MemberTexts {
+  readonly typed: Uint8Array
+  readonly raw: Uint8Array
+}
+
+const MEMBERS = {
+  key: { typed: Buffer.from('{"key":'), raw: Buffer.from('{"raw_key":') },
+  value: { typed: Buffer.from(',"value":'), raw: Buffer.from(',"raw_value":') },
+} as const
+const END = 0x7d
 
 const TYPE_OR_NULL = { oneOf: [{ $ref: '#/components/schemas/MoveType' }, { type: 'null' }] }
 
@@ -116,8 +129,7 @@ export const getTableItems: Operation = {
     const { body, cursor } = await readListing(
       request,
       (options) => listTableItems(state, handle, types, { ...options, start: start?.place, limit }),
-      itemToJson,
-      openJsonTexts(out),
+      new PrintedArrayBody(out, printItem),
     )
     return {
       ledger: state.ledger,
@@ -152,11 +164,19 @@ function typeText(type: TypeTag | undefined): string | null {
   return type ? typeTagToText(type) : null
 }
 
-function* itemToJson({ keyBytes, bytes, key, value }: ListedTableItem): Steps<string> {
-  const keyMember = yield* member('key', key, keyBytes)
-  return `{${keyMember},${yield* member('value', value, bytes)}}`
+function printItem({ keyBytes, bytes, key, value }: ListedTableItem, text: ItemText): void {
+  printMember(MEMBERS.key, key, keyBytes, text)
+  printMember(MEMBERS.value, value, bytes, text)
+  text.json.byte(END)
 }
 
-function* member(name: string, typed: StoredValue | undefined, bytes: Uint8Array): Steps<string> {
-  return typed ? `"${name}":${yield* typed.toJsonInSteps()}` : `"raw_${name}":"${bytesToHex(bytes)}"`
+function printMember(names: MemberTexts, typed: StoredValue | undefined, bytes: Uint8Array, text: ItemText): void {
+  const { json } = text
+  if (typed) {
+    json.raw(names.typed)
+    text.value(typed)
+    return
+  }
+  json.raw(names.raw)
+  json.quotedHex(bytes, 0, bytes.length)
 }

@@ -2,6 +2,7 @@ import { addressToShortHex, noSteps } from '@ledger-state/core'
 import { listTypeUses, type TypeUse, type TypeUses } from '@ledger-state/ledger'
 import { isStructTag, type StructTag, typeTagToText } from '@ledger-state/type-tag'
 import { invalidRequest } from '../errors.js'
+import { inForm } from '../formats/page-body.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { DEFAULT_PAGE, MAX_PAGE } from './parts/history-page.js'
 import { type Operation, type OperationRequest, STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
@@ -81,8 +82,7 @@ export const getTypeUses: Operation = {
         page = listTypeUses(state, type, { ...options, start: start?.place, limit })
         return page
       },
-      noSteps,
-      new JsonArrayBody(request.openBody(), useToJson),
+      inForm(noSteps, new JsonArrayBody(request.openBody(), useToJson)),
     )
     return {
       ledger: state.ledger,

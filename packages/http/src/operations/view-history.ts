@@ -1,4 +1,4 @@
-import { atOnce, hexToBytes, parseU64 } from '@ledger-state/core'
+import { hexToBytes, parseU64 } from '@ledger-state/core'
 import {
   type Change,
   firstVersionOf,
@@ -10,16 +10,16 @@ import {
   viewHistory,
 } from '@ledger-state/ledger'
 import { invalidRequest } from '../errors.js'
-import { changeToJson } from '../formats/history-formats.js'
+import { changePrinter } from '../formats/history-formats.js'
 import type { PageBody } from '../formats/page-body.js'
 import { transactionsOf } from '../formats/transaction-formats.js'
-import { answerToJson, ViewChangesCsvBody } from '../formats/view-history-formats.js'
+import { printAnswer, ViewChangesCsvBody } from '../formats/view-history-formats.js'
 import { prefersCsv } from '../protocol/accept.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { changesCsvOf, changesOf } from './parts/history-operation.js'
 import { DEFAULT_PAGE, expectOrdered, HISTORY_PARAMETERS, MAX_PAGE, parseHistoryQuery } from './parts/history-page.js'
 import { type Answer, type AnswerBody, BODY_ERRORS, type Operation, type Parameter } from './parts/operation.js'
-import { JsonArrayBody } from './parts/page-bodies.js'
+import { PrintedArrayBody } from './parts/page-bodies.js'
 import { pinPage, rangeCursor } from './parts/page-start.js'
 import { MAX_PAGE_BYTES, pageLimit } from './parts/paging.js'
 import { parameterOf } from './parts/request-parts.js'
@@ -96,9 +96,7 @@ export const getViewHistory: Operation = {
     const transactionOf = range.sample ? undefined : transactionsOf(state)
     const body: PageBody<Change<ViewAnswer>> = asCsv
       ? new ViewChangesCsvBody(request.openBody(), transactionOf, turn)
-      : new JsonArrayBody(request.openBody(), (change: Change<ViewAnswer>) =>
-          atOnce(changeToJson(change, 'values', answerToJson, transactionOf)),
-        )
+      : new PrintedArrayBody(request.openBody(), changePrinter('values', printAnswer, transactionOf))
     const runs = new PageRuns(request.views)
     const history = viewHistory(state, call, {
       from,

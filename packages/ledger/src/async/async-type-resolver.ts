@@ -1,10 +1,10 @@
 import type { Codec } from '@ledger-state/bcs'
-import { addressToShortHex, isLedgerStateError, noSteps } from '@ledger-state/core'
+import { addressToShortHex, ByteReader, isLedgerStateError, noSteps } from '@ledger-state/core'
 import type { StateView } from '@ledger-state/engine'
 import type { MoveModule, SignatureToken, StructDefinition } from '@ledger-state/move-module'
-import type { TypeTag } from '@ledger-state/type-tag'
+import { readStructTag, type TypeTag } from '@ledger-state/type-tag'
 import type { ModuleCache } from '../caches/module-cache.js'
-import type { TypeResolver } from '../types/type-resolver.js'
+import type { StructResolver, TypeResolver } from '../types/type-resolver.js'
 import type { LoadedState } from './loaded-state.js'
 import type { LoadedVersion } from './loaded-version.js'
 
@@ -18,7 +18,7 @@ type StructToken = Extract<SignatureToken, { kind: 'struct' }>
  * then looks for all other modules that the type is known to need, so that one round loads a whole level of them. It
  * returns a codec that prints nothing, so that the run continues and finds further missing data.
  */
-export class AsyncTypeResolver implements TypeResolver {
+export class AsyncTypeResolver implements StructResolver {
   readonly #types: TypeResolver
   readonly #modules: ModuleCache
   readonly #loaded: LoadedState
@@ -41,6 +41,10 @@ export class AsyncTypeResolver implements TypeResolver {
       this.#searchModules(tag, loaded)
       return unknownCodec(error)
     }
+  }
+
+  resolveStruct(tag: Uint8Array, view: StateView): Codec {
+    return this.resolve(readStructTag(new ByteReader(tag)), view)
   }
 
   #searchModules(tag: TypeTag, view: LoadedVersion): void {
@@ -104,6 +108,10 @@ function unknownCodec(error: unknown): Codec {
     bytesToJsonInSteps: () => noSteps('null'),
     bytesToJsonUtf8: () => NULL,
     bytesToJsonUtf8InSteps: () => noSteps(NULL),
+    appendJson(_, out) {
+      out.raw(NULL)
+      return true
+    },
     jsonToBytes() {
       throw error
     },

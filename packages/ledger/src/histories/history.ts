@@ -116,9 +116,9 @@ export function createHistory<V, T>(
       }
       shown++
       expectNotPruned(reader, at, oldestVersion)
-      const moment = { version: at, timestampUsec: timeOf(at) }
-      if (reading.error) yield { ...moment, error: reading.error }
-      else yield { ...moment, value: present(reading.value, at) }
+      const timestampUsec = timeOf(at)
+      if (reading.error) yield { version: at, timestampUsec, error: reading.error }
+      else yield { version: at, timestampUsec, value: present(reading.value, at) }
     }
     if (seen === 0) expectCursorKept(start, undefined, oldestVersion)
     // A prune during the iteration may have left no state at all.
@@ -183,13 +183,19 @@ function readNothing<V>(observation: Observation<V>): Reading<V> {
 }
 
 function* stepsNewestFirst<V>(observation: Observation<V>, states: Iterable<StoredState>): Generator<Step<V>> {
-  let newer: Omit<Step<V>, 'isChange'> | undefined
+  let newer: { -readonly [K in keyof Step<V>]: Step<V>[K] } | undefined
   for (const { version, values } of states) {
     const reading = readStored(observation, values)
-    if (newer) yield { ...newer, isChange: !isSameReading(observation, reading, newer.reading) }
-    newer = { version, reading, bytes: bytesOf(values) }
+    if (newer) {
+      newer.isChange = !isSameReading(observation, reading, newer.reading)
+      yield newer
+    }
+    newer = { version, reading, bytes: bytesOf(values), isChange: true }
   }
-  if (newer) yield { ...newer, isChange: !isSameReading(observation, readNothing(observation), newer.reading) }
+  if (newer) {
+    newer.isChange = !isSameReading(observation, readNothing(observation), newer.reading)
+    yield newer
+  }
 }
 
 function* stepsOldestFirst<V>(observation: Observation<V>, states: Iterable<StoredState>): Generator<Step<V>> {
@@ -202,5 +208,7 @@ function* stepsOldestFirst<V>(observation: Observation<V>, states: Iterable<Stor
 }
 
 function bytesOf(values: readonly (Uint8Array | null)[]): number {
-  return values.reduce((sum, value) => sum + (value?.length ?? 0), 0)
+  let sum = 0
+  for (const value of values) sum += value?.length ?? 0
+  return sum
 }

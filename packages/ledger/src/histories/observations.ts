@@ -5,10 +5,11 @@ import {
   resourceGroupKey,
   resourceKey,
   type StructTag,
+  structTagToBytes,
 } from '@ledger-state/type-tag'
 import type { BalanceKeys } from '../assets/balance-keys.js'
 import { sumOfBalances } from '../balances/sum-of-balances.js'
-import { findMember, structTagToBytes } from '../resources/read-resource.js'
+import { findMember } from '../resources/read-resource.js'
 import type { Observation } from './history.js'
 
 /** The balance of an owner. Its coin store and its primary store are written independently. */

@@ -20,7 +20,15 @@ export function* statesNewestFirst(
   last: bigint,
   oldestVersion: bigint,
 ): Generator<StoredState> {
-  const streams = keys.map((key) => openStream(reader.history(key, { last, order: 'desc' })))
+  const [key, ...others] = keys
+  if (key && others.length === 0) {
+    for (const { version, value } of reader.history(key, { last, order: 'desc' })) {
+      yield { version, values: [value] }
+      if (version <= oldestVersion) return
+    }
+    return
+  }
+  const streams = keys.map((one) => openStream(reader.history(one, { last, order: 'desc' })))
   try {
     const heads = streams.map(take)
     while (heads.some((head) => head !== undefined)) {

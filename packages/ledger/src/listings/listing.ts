@@ -16,28 +16,58 @@ export interface Listing<T> extends Iterable<T> {
   readonly cursor: Uint8Array | undefined
 }
 
+type Ends = Pick<ListOptions, 'limit' | 'isFull'>
+
 /** Creates a page of a listing. `read` returns the items of one state key. */
 export function createListing<T>(
   entries: Iterable<KeyedEntry>,
-  { limit, isFull }: Pick<ListOptions, 'limit' | 'isFull'>,
+  ends: Ends,
   read: (entry: KeyedEntry) => Iterable<T>,
 ): Listing<T> {
-  let cursor: Uint8Array | undefined
-  function* items(): Generator<T> {
-    let count = 0
+  return createPagedListing(ends, function* (isEnd) {
     for (const entry of entries) {
-      if (count === limit || (count > 0 && isFull?.())) {
-        cursor = entry.key
-        return
-      }
-      count++
+      if (isEnd(entry)) return
       yield* read(entry)
     }
+  })
+}
+
+/** Same as `createListing`, for state keys that are one item each. */
+export function createItemListing<T>(
+  entries: Iterable<KeyedEntry>,
+  ends: Ends,
+  read: (entry: KeyedEntry) => T,
+): Listing<T> {
+  return createPagedListing(ends, function* (isEnd) {
+    for (const entry of entries) {
+      if (isEnd(entry)) return
+      yield read(entry)
+    }
+  })
+}
+
+/**
+ * Creates a page of a listing.
+ * @param items yields the items of the page; it asks before each state key whether the page ends there
+ */
+export function createPagedListing<T>(
+  { limit, isFull }: Ends,
+  items: (isEnd: (entry: KeyedEntry) => boolean) => Generator<T>,
+): Listing<T> {
+  let cursor: Uint8Array | undefined
+  let count = 0
+  const isEnd = ({ key }: KeyedEntry): boolean => {
+    if (count === limit || (count > 0 && isFull?.())) {
+      cursor = key
+      return true
+    }
+    count++
+    return false
   }
   return {
     get cursor() {
       return cursor
     },
-    [Symbol.iterator]: items,
+    [Symbol.iterator]: () => items(isEnd),
   }
 }

@@ -1,12 +1,12 @@
 import { isLedgerStateError, type KeyedEntry, type Steps } from '@ledger-state/core'
 import type { GroupMember } from '@ledger-state/move-module'
-import { decodeStateKey, type StructTag } from '@ledger-state/type-tag'
+import { decodeStateKey, type StructTag, tagOfResourceKey } from '@ledger-state/type-tag'
 import { scanAccount } from '../accounts/scan-account.js'
 import { storedDataInvalid } from '../errors.js'
 import { shownMembersInSteps } from '../groups/shown-members.js'
-import { createListing, type Listing, type ListOptions } from '../listings/listing.js'
+import { createPagedListing, type Listing, type ListOptions } from '../listings/listing.js'
 import type { LedgerState } from '../state/ledger-state.js'
-import { createResource, type Resource } from './resource.js'
+import { createListedResource, createResource, type Resource } from './resource.js'
 
 /**
  * The resources of an account in the order of their state keys' bytes. A group is replaced by its members.
@@ -30,19 +30,28 @@ export function listResourcesInSteps(
   address: Uint8Array,
   { start, ...ends }: ListOptions = {},
 ): Listing<Resource | undefined> {
-  const { view, source } = state
-  return createListing(scanAccount(view, address, 'resources', start), ends, function* (entry) {
-    for (const { name, bytes } of yield* readMembers(entry)) {
-      yield createResource(view, source.types, name, bytes, storedDataInvalid.listedResourceUnreadable)
+  const entries = scanAccount(state.view, address, 'resources', start)
+  return createPagedListing(ends, function* (isEnd) {
+    for (const entry of entries) {
+      if (isEnd(entry)) return
+      const tag = tagOfResourceKey(entry.key)
+      if (tag) yield createListedResource(state, tag, entry.value)
+      else yield* readMembers(state, entry)
     }
   })
 }
 
-/** The members of a group; for a resource that is stored by itself, only that resource. */
-function* readMembers({ key, value }: KeyedEntry): Steps<readonly GroupMember<StructTag>[]> {
+/** The members of a group, in steps. */
+function* readMembers({ view, source }: LedgerState, { key, value }: KeyedEntry): Generator<Resource | undefined> {
+  for (const { name, bytes } of yield* decodeMembers(key, value)) {
+    yield createResource(view, source.types, name, bytes, storedDataInvalid.listedResourceUnreadable)
+  }
+}
+
+/** A key that is none of a group is one that cannot be read. */
+function* decodeMembers(key: Uint8Array, value: Uint8Array): Steps<readonly GroupMember<StructTag>[]> {
   try {
-    const decoded = decodeStateKey(key)
-    if (decoded.kind === 'resource') return [{ name: decoded.tag, bytes: value }]
+    decodeStateKey(key)
     return yield* shownMembersInSteps(value)
   } catch (error) {
     if (!isLedgerStateError(error, 'invalid_bcs')) throw error

@@ -1,7 +1,7 @@
-import { ByteWriter, isLedgerStateError } from '@ledger-state/core'
+import { isLedgerStateError } from '@ledger-state/core'
 import type { StateView } from '@ledger-state/engine'
 import { findGroupMember } from '@ledger-state/move-module'
-import { resourceGroupKey, resourceKey, type StructTag, typeTagToText, writeStructTag } from '@ledger-state/type-tag'
+import { resourceGroupKey, resourceKey, type StructTag, structTagToBytes, typeTagToText } from '@ledger-state/type-tag'
 import { resourceNotFound, storedDataInvalid } from '../errors.js'
 import type { LedgerState } from '../state/ledger-state.js'
 import { createResource, type Resource } from './resource.js'
@@ -54,10 +54,4 @@ export function findMember(group: Uint8Array, tag: Uint8Array): Uint8Array | und
     if (!isLedgerStateError(error, 'invalid_bcs')) throw error
     throw storedDataInvalid.storedResourceUnreadable(error)
   }
-}
-
-export function structTagToBytes(tag: StructTag): Uint8Array {
-  const writer = new ByteWriter()
-  writeStructTag(writer, tag)
-  return writer.toBytes()
 }

@@ -4,7 +4,7 @@ import type { BalanceKeysCache } from '../assets/balance-keys.js'
 import type { ModuleCache } from '../caches/module-cache.js'
 import type { TransactionBlockCache } from '../caches/transaction-block-cache.js'
 import type { ViewCaches } from '../caches/view-caches.js'
-import type { TypeResolver } from '../types/type-resolver.js'
+import type { StructResolver } from '../types/type-resolver.js'
 import { KeptTransactions } from './kept-transactions.js'
 import type { Loading } from './loading.js'
 
@@ -32,7 +32,7 @@ export interface StateSource {
   readonly reader: StateReader
   /** The same reader if the store keeps a slice. */
   readonly sliced: SlicedReader | undefined
-  readonly types: TypeResolver
+  readonly types: StructResolver
   readonly modules: ModuleCache
   readonly balanceKeys: BalanceKeysCache
   readonly views: ViewCaches

@@ -1,8 +1,10 @@
+import type { Codec } from '@ledger-state/bcs'
 import { scanFrom } from '@ledger-state/engine'
 import { type TypeTag, tableKeyPrefix } from '@ledger-state/type-tag'
-import { createListing, type Listing, type ListOptions } from '../listings/listing.js'
+import { createItemListing, type Listing, type ListOptions } from '../listings/listing.js'
 import type { LedgerState } from '../state/ledger-state.js'
 import type { StoredValue } from '../types/stored-value.js'
+import type { TypeResolver } from '../types/type-resolver.js'
 import { createTableValue } from './table-item.js'
 
 /** The types of a table, as far as they are known. */
@@ -31,13 +33,27 @@ export function listTableItems(
   { start, ...ends }: ListOptions = {},
 ): Listing<ListedTableItem> {
   const prefix = tableKeyPrefix(handle)
-  const typed = (type: TypeTag | undefined, bytes: Uint8Array) =>
-    type && createTableValue(view, source.types, type, bytes)
+  const types = resolvedOnce(source.types)
+  const typed = (type: TypeTag | undefined, bytes: Uint8Array) => type && createTableValue(view, types, type, bytes)
   // One more than the page shows, for the cursor.
   const limit = ends.limit === undefined ? undefined : ends.limit + 1
-  return createListing(scanFrom(view, prefix, { start, limit }), ends, function* (entry) {
+  return createItemListing(scanFrom(view, prefix, { start, limit }), ends, (entry) => {
     const keyBytes = entry.key.subarray(prefix.length)
     const bytes = entry.value
-    yield { keyBytes, bytes, key: typed(keyType, keyBytes), value: typed(valueType, bytes) }
+    return { keyBytes, bytes, key: typed(keyType, keyBytes), value: typed(valueType, bytes) }
   })
+}
+
+/** Resolves each type once for all items of a page, which are of one version. */
+function resolvedOnce(types: TypeResolver): TypeResolver {
+  const codecs = new Map<TypeTag, Codec>()
+  return {
+    resolve(tag, view) {
+      const known = codecs.get(tag)
+      if (known) return known
+      const codec = types.resolve(tag, view)
+      codecs.set(tag, codec)
+      return codec
+    },
+  }
 }

@@ -1,7 +1,7 @@
 import { parseAddress } from '@ledger-state/core'
 import type { StateView } from '@ledger-state/engine'
 import { ABILITY, type FieldDefinition, type MoveModule, writeModule } from '@ledger-state/move-module'
-import { moduleKey, parseTypeTag } from '@ledger-state/type-tag'
+import { moduleKey, parseStructTag, parseTypeTag, structTagToBytes } from '@ledger-state/type-tag'
 import { describe, expect, it } from 'vitest'
 import { engineOf } from '../../testing/engine-of.ts'
 import { ModuleCache } from '../caches/module-cache.js'
@@ -88,6 +88,24 @@ describe('CachedTypeResolver', () => {
     const { misses } = types.use
     expect(new Set(names.map(resolve))).toEqual(codecs)
     expect(types.use.misses).toBe(misses)
+  })
+
+  it('finds the codec of a struct by the bytes of its tag', async () => {
+    const view = await viewOf([moduleOf('m', { A: fieldsOf(2, { kind: 'u8' }), B: fieldsOf(3, { kind: 'u8' }) })])
+    for (const isFirst of [true, false]) {
+      const types = new CachedTypeResolver(new ModuleCache())
+      for (const name of ['A', 'B']) {
+        const tag = parseStructTag(`0xcafe::m::${name}`)
+        const byTag = () => types.resolve(tag, view)
+        const byBytes = () => types.resolveStruct(structTagToBytes(tag), view)
+        const [one, other] = isFirst ? [byTag(), byBytes()] : [byBytes(), byTag()]
+        expect(one).toBe(other)
+        expect(one.layout).toMatchObject({ kind: 'struct', name })
+      }
+      expect(() => types.resolveStruct(structTagToBytes(parseStructTag('0xcafe::m::C')), view)).toThrow(
+        expect.objectContaining({ code: 'struct_not_found' }),
+      )
+    }
   })
 
   it('keeps no codec of a long layout for another type, nor for the type after its module changed', async () => {

@@ -1,8 +1,16 @@
 import { type Codec, codecOf } from '@ledger-state/bcs'
-import { SizedCache } from '@ledger-state/core'
+import { ByteReader, SizedCache } from '@ledger-state/core'
+import { bytesToLatin1 } from '@ledger-state/core/bytes'
 import { branchOf, type StateView } from '@ledger-state/engine'
 import { type ModuleId, type MoveModule, type ResolvedLayout, resolveLayout } from '@ledger-state/move-module'
-import { type TypeTag, typeTagSize, typeTagToText } from '@ledger-state/type-tag'
+import {
+  isStructTag,
+  readStructTag,
+  structTagToBytes,
+  type TypeTag,
+  typeTagSize,
+  typeTagToText,
+} from '@ledger-state/type-tag'
 import { type CacheUse, cacheUse } from '../caches/cache-use.js'
 import { codecHeapSize } from '../caches/codec-heap-size.js'
 import type { FoundModule, ModuleCache } from '../caches/module-cache.js'
@@ -22,6 +30,9 @@ const STATE_SIZE = 128
 const DEPENDENCY_SIZE = 256
 /** Most nodes of a layout whose codec is shared; its text has about 60 characters for each. */
 const MOST_SHARED_NODES = 256
+
+/** First character of the keys of types that are no structs. The key of a struct, from its bytes, has only characters below it. */
+const OTHER_TYPE = '\u0100'
 
 const NO_STATES: readonly ResolvedType[] = []
 
@@ -56,15 +67,21 @@ export interface TypeResolver {
   resolve(tag: TypeTag, view: StateView, noteDependency?: (key: Uint8Array) => void): Codec
 }
 
+/** Resolves structs also by the BCS of their tags, which costs less than a decoded tag if their codec is known. */
+export interface StructResolver extends TypeResolver {
+  /** Same as `resolve`. The bytes must be the BCS of a struct tag. */
+  resolveStruct(tag: Uint8Array, view: StateView): Codec
+}
+
 /**
  * Resolves types to their codecs with the modules of the ledger as of the version that is read. A resolved type is kept
  * together with the versions that wrote its modules, and is valid at every version at which these are the newest.
  * Using it takes no look-up within the span of versions that was seen, and one for each module outside. Types of one
  * layout share a codec, which takes most of the memory and most of the time: a network has tens of thousands of coins.
  */
-export class CachedTypeResolver implements TypeResolver {
-  /** Texts of tags. They are weak, because a tag may outlive its entry in the cache. */
-  readonly #texts = new WeakMap<TypeTag, string>()
+export class CachedTypeResolver implements StructResolver {
+  /** Keys of tags in the cache. They are weak, because a tag may outlive its entry. */
+  readonly #keys = new WeakMap<TypeTag, string>()
   readonly #types = new SizedCache<readonly ResolvedType[]>(TYPES_CAPACITY)
   readonly #codecs = new SizedCache<Codec>(CODECS_CAPACITY)
   /** Keys of codecs by the texts of their layouts. */
@@ -89,9 +106,9 @@ export class CachedTypeResolver implements TypeResolver {
   }
 
   resolve(tag: TypeTag, view: StateView, noteDependency?: (key: Uint8Array) => void): Codec {
-    const text = this.#texts.get(tag) ?? this.#textToKeep(tag)
-    if (text === undefined) return this.#resolveLarge(tag, view, noteDependency)
-    const states = this.#types.get(text) ?? NO_STATES
+    const key = this.#keys.get(tag) ?? this.#keyToKeep(tag)
+    if (key === undefined) return this.#resolveLarge(tag, view, noteDependency)
+    const states = this.#types.get(key) ?? NO_STATES
     const found = stateValidAt(states, view)
     const known = found && this.#codecs.get(found.codecKey)
     if (known) {
@@ -99,11 +116,17 @@ export class CachedTypeResolver implements TypeResolver {
       return known
     }
     const { layout, ...lifetime } = this.#resolveAnew(tag, view)
-    const { key, codec } = this.#sharedCodecOf(layout, found?.codecKey)
+    const { key: codecKey, codec } = this.#sharedCodecOf(layout, found?.codecKey)
     const others = states.filter((state) => state !== found)
-    const kept = [{ codecKey: key, ...lifetime }, ...others].slice(0, MOST_STATES_OF_TYPE)
-    this.#types.set(text, kept, heapSize(text, kept))
+    const kept = [{ codecKey, ...lifetime }, ...others].slice(0, MOST_STATES_OF_TYPE)
+    this.#types.set(key, kept, heapSize(key, kept))
     return codec
+  }
+
+  resolveStruct(tag: Uint8Array, view: StateView): Codec {
+    const found = stateValidAt(this.#types.get(bytesToLatin1(tag)) ?? NO_STATES, view)
+    const known = found && this.#codecs.get(found.codecKey)
+    return known ?? this.resolve(readStructTag(new ByteReader(tag)), view)
   }
 
   #resolveLarge(tag: TypeTag, view: StateView, noteDependency?: (key: Uint8Array) => void): Codec {
@@ -117,12 +140,12 @@ export class CachedTypeResolver implements TypeResolver {
     return this.#large.codec
   }
 
-  /** Text of a tag under which its codec is kept. Undefined for a large type, which is not kept by text. */
-  #textToKeep(tag: TypeTag): string | undefined {
+  /** Key under which a type is kept; undefined for a large type, which is not kept by a key. */
+  #keyToKeep(tag: TypeTag): string | undefined {
     if (typeTagSize(tag) > MOST_KEPT_TYPES) return undefined
-    const text = typeTagToText(tag)
-    this.#texts.set(tag, text)
-    return text
+    const key = isStructTag(tag) ? bytesToLatin1(structTagToBytes(tag)) : OTHER_TYPE + typeTagToText(tag)
+    this.#keys.set(tag, key)
+    return key
   }
 
   #resolveAnew(tag: TypeTag, view: StateView): Lifetime & { readonly layout: ResolvedLayout } {
@@ -159,8 +182,8 @@ export class CachedTypeResolver implements TypeResolver {
   }
 }
 
-function heapSize(text: string, states: readonly ResolvedType[]): number {
-  let size = 2 * text.length
+function heapSize(key: string, states: readonly ResolvedType[]): number {
+  let size = 2 * key.length
   for (const { dependencies } of states) {
     size += STATE_SIZE
     for (const { key } of dependencies) size += DEPENDENCY_SIZE + key.length

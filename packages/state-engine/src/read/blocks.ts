@@ -9,13 +9,16 @@ export function blockWith(snapshot: ReadSnapshot, version: bigint): Block {
   const { slices, ledger, record } = snapshot
   const { latestVersion } = ledger!
   const inMemtable = version > record!.ledger.latestVersion ? newestInMemtable(snapshot, version) : undefined
-  const found = inMemtable ?? newestSegmentBlock(slices, version)
+  const merged = inMemtable ? undefined : newestSegmentBlock(slices, version)
+  const found = inMemtable ?? merged
   if (!found) throw storeCorrupt(`no block has version ${version}`)
-  if (version === latestVersion) return { ...found, lastVersion: version }
-  const next = (inMemtable ? undefined : nextSegmentBlock(slices, version)) ?? nextInMemtable(snapshot, version)
+  const { firstVersion, block } = found
+  if (version === latestVersion) return { firstVersion, block, lastVersion: version }
+  const next = merged && (merged.next ?? nextSegmentBlock(slices, version))
+  const following = next ?? nextInMemtable(snapshot, version)
   // The memtable may be ahead of the snapshot, and may have blocks that a truncation has not removed yet.
-  const lastVersion = next !== undefined && next <= latestVersion ? next - 1n : latestVersion
-  return { ...found, lastVersion }
+  const lastVersion = following !== undefined && following <= latestVersion ? following - 1n : latestVersion
+  return { firstVersion, block, lastVersion }
 }
 
 /** The block that begins with a version; undefined if none does. */

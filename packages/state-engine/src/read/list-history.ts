@@ -27,14 +27,14 @@ export function* listHistory(
       cursor.open(key, current)
       isThere = isNewestFirst ? goToNewest() : goToOldest()
     }
-    const stored = isThere ? cursor.stored() : null
-    expectNotOvertaken(current, isThere ? { version: cursor.version, value: stored } : undefined)
-    if (!isThere) return
-    const { version } = cursor
+    const found = isThere ? { version: cursor.version, value: cursor.stored() } : undefined
+    if (current.ledger!.oldestVersion !== oldestVersion) expectNotOvertaken(current, found)
+    if (!found) return
+    const { version, value: stored } = found
     if (version < first || version > highest) return
     told = version
     // The window sees only the newest of the writes up to the oldest version, and no deletion.
-    if (stored) yield { version, ...storedToValue(stored) }
+    if (stored) yield revisionOf(version, stored)
     else if (version > oldestVersion) yield { version, value: null }
     if (isNewestFirst && (version <= first || version <= oldestVersion)) return
   }
@@ -55,8 +55,12 @@ export function* listHistory(
   }
 
   function expectNotOvertaken({ ledger }: ReadSnapshot, found: Pick<Revision, 'version' | 'value'> | undefined): void {
-    if (ledger!.oldestVersion === oldestVersion) return
     const step = { first, isNewestFirst, from: isNewestFirst && told !== undefined ? told - 1n : highest }
     if (!isStepKept(found, step, asked, ledger!)) throw versionPruned(oldestVersion, ledger!.oldestVersion)
   }
+}
+
+function revisionOf(version: bigint, stored: Uint8Array): Revision {
+  const { value, annotation } = storedToValue(stored)
+  return annotation ? { version, value, annotation } : { version, value }
 }

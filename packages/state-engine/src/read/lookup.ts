@@ -10,7 +10,7 @@ import { ABSENT, type Found, PRESENT, REMOVED } from '../segments/found.js'
 import { KeyProbe } from '../segments/key-filter.js'
 import type { BlocksAhead } from './blocks-ahead.js'
 import type { ReadSnapshot } from './read-snapshot.js'
-import type { SegmentSlice } from './segment-slices.js'
+import { type SegmentSlice, versionInSlice } from './segment-slices.js'
 
 /**
  * Looks up the newest write at or below a version: first in the memtable, then in the segment files, the newest first.
@@ -67,6 +67,12 @@ export class Lookup {
       if (found !== ABSENT) return found
     }
     return this.#findInSegments(key, high, low, slices)
+  }
+
+  /** Same as `find`, for writes that are not in segment files yet. */
+  findUnmerged(key: Uint8Array, high: number, low: number, { memtable }: ReadSnapshot): Found {
+    this.#isInFile = false
+    return memtable.segments.length > 0 ? this.#findInMemtable(key, high, low, memtable) : ABSENT
   }
 
   /**
@@ -158,10 +164,4 @@ export class Lookup {
     this.#end = segment.valueEnd(entry)
     return PRESENT
   }
-}
-
-/** The newest version of a slice up to a version given as halves, less the first of its file; negative if there is none. */
-function versionInSlice({ firstHigh, firstLow, most }: SegmentSlice, high: number, low: number): number {
-  const version = (high - firstHigh) * 2 ** 32 + (low - firstLow)
-  return version < most ? version : most
 }

@@ -1,15 +1,23 @@
 import type { BlockEntry } from '@ledger-state/engine/authoring'
 import type { SegmentSlice } from './segment-slices.js'
 
+/** A block, and the first version of the one after it, if that is known without a further search. */
+export interface SegmentBlock extends BlockEntry {
+  readonly next: bigint | undefined
+}
+
 /** The newest block in segment files that begins at or below a version. @throws `store_corrupt` */
-export function newestSegmentBlock(slices: readonly SegmentSlice[], version: bigint): BlockEntry | undefined {
+export function newestSegmentBlock(slices: readonly SegmentSlice[], version: bigint): SegmentBlock | undefined {
   for (const { row, lists } of slices) {
     if (row.firstVersion > version) continue
     const most = version < row.until ? version : row.until
     const count = lists.countAtMost(most)
     if (count === 0) continue
     const list = lists.at(count - 1)
-    return list.at(list.countAtMost(most) - 1)
+    const place = list.countAtMost(most)
+    const next = place < list.count ? list.versionAt(place) : undefined
+    const { firstVersion, block } = list.at(place - 1)
+    return { firstVersion, block, next: next !== undefined && next <= row.until ? next : undefined }
   }
   return undefined
 }

@@ -63,6 +63,48 @@ it(`a scan merges the keys of segments and of the memtable, starting at any key 
   await engine.close()
 })
 
+it(`a scan has the entries that look-ups find, of long histories, deletions and large values (TEST_SEED=${SEED})`, async () => {
+  const random = createRandom(SEED)
+  const engine = openStateEngine({ path: folder.path, durability: 'none' })
+  const key = (at: number) => Buffer.from(`key ${at % 7}/${at}`)
+  for (let version = 0; version < 400; version++) {
+    // A few keys are written so often that their writes fill several blocks.
+    const written = new Set(Array.from({ length: 12 }, () => random.below(random.below(2) === 0 ? 3 : 150)))
+    const writes = [...written].map((at): Write => {
+      if (random.below(5) === 0) return [key(at), null]
+      return [key(at), Buffer.alloc(random.below(40) === 0 ? 30_000 : random.below(300), version)]
+    })
+    await engine.commit([record(version, writes, version)], CHAIN)
+    if (version % 90 === 89) await engine.merge()
+  }
+  for (let round = 0; round < ROUNDS; round++) {
+    const view = engine.at(BigInt(random.below(400)))
+    const prefix = Buffer.from(['', 'key ', 'key 3/', 'kez'][random.below(4)]!)
+    const limit = random.below(2) === 0 ? undefined : random.below(200)
+    const all = Array.from({ length: 150 }, (_, at) => key(at)).sort(Buffer.compare)
+    const expected = all.flatMap((one) => {
+      const entry = one.subarray(0, prefix.length).equals(prefix) ? view.getEntry(one) : undefined
+      return entry ? [{ key: one, ...entry }] : []
+    })
+    expect([...view.scan(prefix, { limit })]).toEqual(expected.slice(0, limit))
+  }
+  // Merges between the entries of a scan.
+  const expected = [...engine.at().scan(Buffer.from('key'))]
+  const found: unknown[] = []
+  const view = engine.at()
+  for (const entry of view.scan(Buffer.from('key'))) {
+    found.push(entry)
+    if (found.length % 40 !== 0) continue
+    await engine.commit(
+      [record(399 + found.length / 40, [[key(found.length), Buffer.from('new')]], 399 + found.length / 40)],
+      CHAIN,
+    )
+    await engine.merge()
+  }
+  expect(found).toEqual(expected)
+  await engine.close()
+})
+
 it(`a scan is right while keys come in, short or long (TEST_SEED=${SEED})`, async () => {
   const random = createRandom(SEED)
   const engine = openStateEngine({ path: folder.path, durability: 'none' })

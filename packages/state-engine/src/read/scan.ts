@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import { keyAfter } from '@ledger-state/core/bytes'
 import type { Segment } from '../memtable/segment.js'
 import type { ReadSnapshot } from './read-snapshot.js'
-import { firstSegmentKeys } from './segment-key-pages.js'
+import { firstSegmentKeys, type ScannedKey, type SourceKeys } from './segment-key-pages.js'
 
 /** Most keys that a scan takes from one snapshot; `MIN_PAGE_KEYS` is the least. */
 const MAX_PAGE_KEYS = 256
@@ -13,11 +13,19 @@ const MIN_PAGE_KEYS = 16
  */
 export const PAGES_OF_RUNS = 16
 
-/** Keys of one source, ascending. */
-interface SourceKeys {
-  readonly keys: Uint8Array[]
-  /** Whether the source has no further keys. */
-  readonly isWhole: boolean
+/** Where a scan begins, and the version that it reads, as halves. */
+export interface ScanPlace {
+  readonly prefix: Uint8Array
+  readonly first: Uint8Array
+  readonly high: number
+  readonly low: number
+}
+
+/** A page of keys. */
+export interface KeyPage {
+  readonly keys: readonly ScannedKey[]
+  /** The snapshot in which their merged entries were read. */
+  readonly snapshot: ReadSnapshot
 }
 
 /**
@@ -26,11 +34,10 @@ interface SourceKeys {
  * many keys the caller still wants.
  */
 export function* keyPages(
-  prefix: Uint8Array,
-  first: Uint8Array,
-  snapshot: () => ReadSnapshot,
-  wanted: () => number = () => MAX_PAGE_KEYS,
-): Generator<Uint8Array[]> {
+  { prefix, first, high, low }: ScanPlace,
+  current: () => ReadSnapshot,
+  wanted: () => number,
+): Generator<KeyPage> {
   let begin: Uint8Array | undefined = Buffer.compare(first, prefix) > 0 ? first : prefix
   let least = MIN_PAGE_KEYS
   let wantedBefore: number | undefined
@@ -40,14 +47,14 @@ export function* keyPages(
     least = most === wantedBefore ? Math.min(2 * least, MAX_PAGE_KEYS) : MIN_PAGE_KEYS
     wantedBefore = most
     const count = Math.max(least, Math.min(most, MAX_PAGE_KEYS))
-    const { memtable, slices } = snapshot()
-    const sources = [firstSegmentKeys(slices, prefix, begin, count)]
-    for (const segment of memtable.segments)
+    const snapshot = current()
+    const sources = [firstSegmentKeys(snapshot.slices, { prefix, begin, count, wanted: most, high, low })]
+    for (const segment of snapshot.memtable.segments)
       for (const run of segment.sortedRuns({ asOne: pages >= PAGES_OF_RUNS }))
         sources.push(keysOfRun(segment, run, prefix, begin, count))
     const page = mergeSources(sources)
-    yield page.keys
-    begin = page.isWhole ? undefined : keyAfter(page.keys.at(-1)!)
+    yield { keys: page.keys, snapshot }
+    begin = page.isWhole ? undefined : keyAfter(page.keys.at(-1)!.key)
   }
 }
 
@@ -58,12 +65,12 @@ function mergeSources(sources: readonly SourceKeys[]): SourceKeys {
   if (others.length === 0) return one
   let end: Uint8Array | undefined
   for (const { keys, isWhole } of [one, ...others]) {
-    const last = keys.at(-1)!
+    const last = keys.at(-1)!.key
     if (!isWhole && (!end || Buffer.compare(last, end) < 0)) end = last
   }
-  const sorted = sources.flatMap(({ keys }) => keys).sort(Buffer.compare)
-  const keys = sorted.filter((key, at) => {
-    const isRepeated = at > 0 && Buffer.compare(sorted[at - 1]!, key) === 0
+  const sorted = sources.flatMap(({ keys }) => keys).sort((a, b) => Buffer.compare(a.key, b.key))
+  const keys = sorted.filter(({ key }, at) => {
+    const isRepeated = at > 0 && Buffer.compare(sorted[at - 1]!.key, key) === 0
     return !isRepeated && (!end || Buffer.compare(key, end) <= 0)
   })
   return { keys, isWhole: !end }
@@ -78,14 +85,14 @@ function keysOfRun(
   count: number,
 ): SourceKeys {
   const { bytes } = segment
-  const keys: Uint8Array[] = []
+  const keys: ScannedKey[] = []
   for (let place = firstAtLeast(segment, run, begin); place < run.length; place++) {
     if (keys.length === count) return { keys, isWhole: false }
     const start = segment.startOfKey(run[place]!)
     const end = segment.endOfKey(run[place]!)
     if (end - start < prefix.length || bytes.compare(prefix, 0, prefix.length, start, start + prefix.length) !== 0)
       break
-    keys.push(Buffer.from(bytes.subarray(start, end)))
+    keys.push({ key: Buffer.from(bytes.subarray(start, end)), merged: undefined })
   }
   return { keys, isWhole: true }
 }

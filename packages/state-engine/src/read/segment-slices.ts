@@ -35,6 +35,12 @@ export function newestInSlices(slices: readonly SegmentSlice[], probe: KeyProbe,
   return ABSENT
 }
 
+/** The newest version of a slice up to a version given as halves, less the first of its file; negative if there is none. */
+export function versionInSlice({ firstHigh, firstLow, most }: SegmentSlice, high: number, low: number): number {
+  const version = (high - firstHigh) * 2 ** 32 + (low - firstLow)
+  return version < most ? version : most
+}
+
 /** Bytes of blocks in memory if files are not mapped. */
 const CACHE_BYTES = 2 ** 26
 /**

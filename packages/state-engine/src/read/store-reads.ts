@@ -31,7 +31,7 @@ import {
 import { highHalf, lowHalf } from '../bytes/numbered-key.js'
 import type { AtFailpoint } from '../failpoints/failpoints.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
-import { type Found, PRESENT } from '../segments/found.js'
+import { ABSENT, type Found, PRESENT } from '../segments/found.js'
 import { blockWith } from './blocks.js'
 import { BlocksAhead } from './blocks-ahead.js'
 import { listHistory } from './list-history.js'
@@ -41,6 +41,7 @@ import { openMergedWrites } from './merged-writes.js'
 import { type ReadSnapshot, ReadSnapshots, type TableSource } from './read-snapshot.js'
 import { keyPages } from './scan.js'
 import { newestBlockAtMost } from './search-blocks.js'
+import type { ScannedKey } from './segment-key-pages.js'
 
 /** The reads of an engine. */
 export class StoreReads {
@@ -242,20 +243,32 @@ class StoreView implements EngineView {
   *#scan(prefix: Uint8Array, { start, limit }: ScanRange, hasSteps: boolean): Generator<ScanStep> {
     let left = limit
     if (left === 0) return
-    const snapshot = () => this.#current()
-    for (const keys of keyPages(prefix, start, snapshot, () => left)) {
+    const current = () => this.#current()
+    const place = { prefix, first: start, high: this.#high, low: this.#low }
+    for (const { keys, snapshot } of keyPages(place, current, () => left)) {
       let skipped = 0
-      for (const key of keys) {
-        const entry = this.getEntry(key)
+      for (const scanned of keys) {
+        const entry = this.#scannedEntry(scanned, snapshot)
         if (!entry) {
           skipped++
           continue
         }
-        yield { key, ...entry }
+        yield entry
         if (--left === 0) return
       }
-      if (hasSteps && skipped > 0) yield { key: keys.at(-1)!, skipped }
+      if (hasSteps && skipped > 0) yield { key: keys.at(-1)!.key, skipped }
     }
+  }
+
+  /** The entry of a key that a scan met in a snapshot. A later snapshot may have merged another write of it. */
+  #scannedEntry({ key, merged }: ScannedKey, snapshot: ReadSnapshot): KeyedEntry | null | undefined {
+    if (this.#current() === snapshot && merged !== undefined) {
+      const found = this.#lookup.findUnmerged(key, this.#high, this.#low, snapshot)
+      if (found === ABSENT) return merged
+      return found === PRESENT ? { key, ...this.#foundEntry() } : null
+    }
+    const entry = this.getEntry(key)
+    return entry && { key, ...entry }
   }
 
   #find(key: Uint8Array): Found {

@@ -68,6 +68,32 @@ export class SegmentMatch {
     return ABSENT
   }
 
+  /**
+   * Finds the newest write at or below a version of the key that begins with an entry of a block; `at` is the offset after
+   * the key. Undefined if the next block may have it.
+   */
+  findFrom(bytes: Uint8Array, base: number, entry: number, at: number, version: number): Found | undefined {
+    const width = bytes[base + 1]!
+    const count = bytes[base + 2]! | (bytes[base + 3]! << 8)
+    const ends = base + 4 + count
+    const entries = ends + width * count
+    let newest = NONE
+    for (let next = entry; ; ) {
+      let byte = bytes[at + 1]!
+      let first = byte & 127
+      for (let unit = 128, place = at + 2; byte > 127; unit *= 128) {
+        byte = bytes[place++]!
+        first += (byte & 127) * unit
+      }
+      if (first > version) break
+      newest = at
+      if (++next >= count) return undefined
+      at = entries + endAt(bytes, ends, width, next - 1)
+      if (bytes[at++] !== 0) break
+    }
+    return newest === NONE ? ABSENT : this.#findInEntry(bytes, newest, version)
+  }
+
   /** Takes the newest write at or below a version of an entry that has one. Its number of writes is at `at`. */
   #findInEntry(bytes: Uint8Array, at: number, version: number): Found {
     const count = bytes[at++]!

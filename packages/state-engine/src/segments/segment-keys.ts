@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
-import { endAt } from './block-search.js'
+import { endAt, type SegmentMatch } from './block-search.js'
 import { compareBytes } from './compare-bytes.js'
+import { ABSENT, type Found } from './found.js'
 import type { SegmentReader } from './segment-reader.js'
 import { VarintReader } from './varint-reader.js'
 
@@ -37,21 +38,36 @@ export class SegmentKeys {
   next(): void {
     const key = this.#key
     if (!key) return
-    this.#place++
-    // The writes of a key may fill many blocks. The next key is in the last of them, or begins the block after it.
-    if (this.#isContinued(key)) {
-      this.#block = this.#reader.index.blockOf(key, Number.MAX_SAFE_INTEGER)
-      this.#place = 0
+    const { index, blocks } = this.#reader
+    blocks.load(this.#block)
+    const entry = this.#firstKeyFrom(this.#place + 1)
+    if (entry !== undefined) {
+      this.#take(entry)
+      return
     }
+    // The writes of a key may fill many blocks. The next key is in the last of them, or begins the block after it.
+    this.#block = this.#isContinued(key) ? index.blockOf(key, Number.MAX_SAFE_INTEGER) : this.#block + 1
+    this.#place = 0
     this.#findFrom(key, 1)
   }
 
-  /** Whether no further key begins in the block, and the next block continues this one. */
-  #isContinued(key: Uint8Array): boolean {
-    const { index, blocks } = this.#reader
-    if (this.#block + 1 >= index.count) return false
+  /**
+   * Finds the newest write of the key at or below a version, less the first of the file, and puts it into `match`.
+   * Undefined if the writes of the key continue in the next block.
+   * @throws `store_corrupt`
+   */
+  find(version: number, match: SegmentMatch): Found | undefined {
+    if (version < 0) return ABSENT
+    const { blocks } = this.#reader
     blocks.load(this.#block)
-    if (this.#firstKeyFrom(this.#place) !== undefined) return false
+    this.#readKeyLength(this.#place)
+    return match.findFrom(blocks.bytes, blocks.base, this.#place, this.#entry.next + this.#key!.length, version)
+  }
+
+  /** Whether the next block continues a key, the last of this one. */
+  #isContinued(key: Uint8Array): boolean {
+    const { index } = this.#reader
+    if (this.#block + 1 >= index.count) return false
     const { key: separator, version } = index.separatorOf(this.#block + 1)
     return version !== undefined && compareBytes(separator, 0, separator.length, key, 0, key.length) === 0
   }
@@ -62,18 +78,25 @@ export class SegmentKeys {
     this.#key = undefined
     for (; this.#block < index.count; this.#block++, this.#place = 0) {
       blocks.load(this.#block)
-      for (;;) {
-        const entry = this.#firstKeyFrom(this.#place)
-        if (entry === undefined) break
-        this.#place = entry
-        const [start, end] = this.#keyOf(entry)
-        if (compareBytes(blocks.bytes, start, end, key, 0, key.length) >= least) {
-          this.#key = Buffer.from(blocks.bytes.subarray(start, end))
-          return
-        }
-        this.#place++
+      let entry = this.#firstKeyFrom(this.#place)
+      for (; entry !== undefined; entry = this.#firstKeyFrom(entry + 1)) {
+        const length = this.#readKeyLength(entry)
+        const start = this.#entry.next
+        if (compareBytes(blocks.bytes, start, start + length, key, 0, key.length) < least) continue
+        this.#take(entry)
+        return
       }
     }
+  }
+
+  /** Takes the key of an entry of the loaded block. */
+  #take(entry: number): void {
+    const length = this.#readKeyLength(entry)
+    this.#place = entry
+    this.#key = Buffer.allocUnsafe(length)
+    const { bytes } = this.#reader.blocks
+    const start = this.#entry.next
+    for (let at = 0; at < length; at++) this.#key[at] = bytes[start + at]!
   }
 
   /** First entry of the loaded block, at or after one, that has a key. */
@@ -84,11 +107,11 @@ export class SegmentKeys {
     return undefined
   }
 
-  #keyOf(entry: number): readonly [start: number, end: number] {
+  /** Length of the key of an entry of the loaded block. The key begins at `#entry.next`. */
+  #readKeyLength(entry: number): number {
     const { bytes } = this.#reader.blocks
     this.#entry.next = this.#startOf(entry)
-    const length = this.#entry.readVarint(bytes) - 1
-    return [this.#entry.next, this.#entry.next + length]
+    return this.#entry.readVarint(bytes) - 1
   }
 
   #startOf(entry: number): number {

@@ -1,10 +1,12 @@
-import { bytesToHexDigits, type Steps } from '@ledger-state/core'
+import { bytesToHexDigits } from '@ledger-state/core'
 import type { LedgerState, Listing, ListOptions } from '@ledger-state/ledger'
+import type { AnswerBytes } from '../../admission/answer-bytes.js'
+import { inForm, type SteppedBody } from '../../formats/page-body.js'
 import { chooseFormat } from '../../protocol/accept.js'
 import { CONTENT_TYPE } from '../../protocol/media-types.js'
 import { ADDRESS_PARAMETER, parseAccountAddress } from './account-parts.js'
 import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './operation.js'
-import { BcsMapBody, type BcsMapEntry, openJsonTexts } from './page-bodies.js'
+import { BcsMapBody, type BcsMapEntry } from './page-bodies.js'
 import { limitParameter, pageLimit, parseLimit, parseStateKeyStart, readListing, START_PARAMETER } from './paging.js'
 import { parseAskedState } from './request-parts.js'
 import { inOneStep } from './turn-budget.js'
@@ -18,13 +20,14 @@ export interface AccountListing<T> extends Pick<Operation, 'id' | 'path' | 'summ
   readonly schema: string
   /** Undefined is a chance to pause. */
   list(state: LedgerState, address: Uint8Array, options: ListOptions): Listing<T | undefined>
-  toJson(item: T): Steps<string>
+  /** Opens the JSON of a page. */
+  openJson(out: AnswerBytes): SteppedBody<T>
   toEntry(item: T): BcsMapEntry
 }
 
 /** Creates an operation that lists items of an account, in pages: a JSON array, or a map in BCS. */
 export function createAccountListing<T>(listing: AccountListing<T>): Operation {
-  const { id, path, summary, description, schema, list, toJson, toEntry } = listing
+  const { id, path, summary, description, schema, list, openJson, toEntry } = listing
   return {
     id,
     method: 'GET',
@@ -58,8 +61,8 @@ export function createAccountListing<T>(listing: AccountListing<T>): Operation {
       const page = (options: Pick<ListOptions, 'isFull'>) => list(state, address, { ...options, start, limit })
       const { cursor, body } =
         format === 'json'
-          ? await readListing(request, page, toJson, openJsonTexts(request.openBody()))
-          : await readListing(request, page, inOneStep(toEntry), new BcsMapBody(request))
+          ? await readListing(request, page, openJson(request.openBody()))
+          : await readListing(request, page, inForm(inOneStep(toEntry), new BcsMapBody(request)))
       return {
         ledger: state.ledger,
         contentType: CONTENT_TYPE[format],

@@ -1,13 +1,15 @@
-import { atOnce, noSteps, type Steps } from '@ledger-state/core'
+import { noSteps } from '@ledger-state/core'
 import type { Change, ChangeHistoryOptions, History, LedgerState } from '@ledger-state/ledger'
-import { ChangesCsvBody, changeToJson, SampledBody } from '../../formats/history-formats.js'
+import { ChangesCsvBody, changePrinter, SampledBody } from '../../formats/history-formats.js'
+import type { PrintItem } from '../../formats/item-text.js'
 import type { JsonSchema } from '../../formats/json-schema.js'
+import { inForm } from '../../formats/page-body.js'
 import { TRANSACTION_SCHEMA, type TransactionOf, transactionsOf } from '../../formats/transaction-formats.js'
 import { prefersCsv } from '../../protocol/accept.js'
 import { CONTENT_TYPE } from '../../protocol/media-types.js'
 import { HISTORY_PARAMETERS, POINTS_PARAMETER, parseHistoryQuery, parsePoints, readHistory } from './history-page.js'
 import { BODY_ERRORS, type Operation, type OperationRequest, type Parameter, STATE_ERRORS } from './operation.js'
-import { JsonArrayBody, openJsonTexts } from './page-bodies.js'
+import { PrintedArrayBody } from './page-bodies.js'
 import { TurnBudget } from './turn-budget.js'
 
 const PAGES =
@@ -27,11 +29,8 @@ export interface HistoryKind<T> extends Pick<Operation, 'id' | 'path' | 'summary
   readonly measure?: (value: T) => bigint
   /** Reads the subject, before the range. The returned function is called when the rest of the request is read. */
   parse(request: OperationRequest): () => OpenHistory<T>
-  /**
-   * JSON of a value, in steps if it is long.
-   * @throws (the steps) if the value cannot be read
-   */
-  toJson(value: T): Steps<string>
+  /** Prints a value. @throws if it cannot be read */
+  readonly print: PrintItem<T>
 }
 
 /** Creates an operation that lists the changes of a subject, in pages; a POST if the request has a body. */
@@ -61,23 +60,20 @@ export function createHistoryOperation<T>(kind: HistoryKind<T>): Operation {
       const range = { ...parseHistoryQuery(request.query), points: measure && parsePoints(request.query) }
       request.expectOutput('json', summary)
       const open = subjectOf()
-      const toJson = (change: Change<T>, transactionOf: TransactionOf) =>
-        changeToJson(change, member, kind.toJson, transactionOf)
+      const openJson = (transactionOf: TransactionOf) =>
+        new PrintedArrayBody(request.openBody(), changePrinter(member, kind.print, transactionOf))
       const openCsv = ({ column, toText }: NonNullable<typeof csv>, transactionOf: TransactionOf) =>
         new ChangesCsvBody<T>(request.openBody(), column, toText, transactionOf)
       const page = await readHistory<T>(request, range, open, (state, first, read) => {
         const { points } = range
         if (measure && points !== undefined) {
           // A curve is written at once, and the transaction of each change would take a look-up.
-          const body = asCsv
-            ? openCsv(asCsv, undefined)
-            : new JsonArrayBody(request.openBody(), (change: Change<T>) => atOnce(toJson(change, undefined)))
+          const body = asCsv ? openCsv(asCsv, undefined) : openJson(undefined)
           const curve = { first, last: state.version, points }
-          return read(noSteps, new SampledBody(body, measure, curve, new TurnBudget(request)))
+          return read(inForm(noSteps, new SampledBody(body, measure, curve, new TurnBudget(request))))
         }
         const transactionOf = transactionsOf(state)
-        if (asCsv) return read(noSteps, openCsv(asCsv, transactionOf))
-        return read((change) => toJson(change, transactionOf), openJsonTexts(request.openBody()))
+        return read(asCsv ? inForm(noSteps, openCsv(asCsv, transactionOf)) : openJson(transactionOf))
       })
       return { ...page, contentType: CONTENT_TYPE[asCsv ? 'csv' : 'json'] }
     },

@@ -1,4 +1,4 @@
-import { parseU64, type Steps } from '@ledger-state/core'
+import { parseU64 } from '@ledger-state/core'
 import { versionPruned } from '@ledger-state/engine'
 import {
   type Change,
@@ -10,7 +10,7 @@ import {
   parseMoment,
 } from '@ledger-state/ledger'
 import { invalidParameter, invalidRequest } from '../../errors.js'
-import type { PageBody } from '../../formats/page-body.js'
+import type { SteppedBody } from '../../formats/page-body.js'
 import type { Answer, OperationRequest, Parameter } from './operation.js'
 import { type PageStart, parsePageStart, pinPage, rangeCursor } from './page-start.js'
 import { limitParameter, MAX_PAGE_BYTES, pageLimit, parseLimit, START_PARAMETER } from './paging.js'
@@ -130,8 +130,8 @@ function parseOrder(text: string): 'asc' | 'desc' {
   throw invalidRequest.orderInvalid(text)
 }
 
-/** Reads the changes of a page in turns, in the form in which they are added to a body. */
-type ReadChanges<T> = <F>(toForm: (change: Change<T>) => Steps<F>, body: PageBody<F>) => Promise<HistoryPage>
+/** Reads the changes of a page into a body, in turns. */
+type ReadChanges<T> = (body: SteppedBody<Change<T>>) => Promise<HistoryPage>
 
 type HistoryPage = Pick<Answer, 'ledger' | 'body' | 'cursor' | 'isComplete'>
 
@@ -150,7 +150,7 @@ export async function readHistory<T>(
   const from = range.from && firstVersionOf(request.ledger, range.from)
   if (from !== undefined) expectOrdered(range, from, state.version)
   const { oldestVersion } = state.ledger
-  return write(state, from !== undefined && from > oldestVersion ? from : oldestVersion, async (toForm, body) => {
+  return write(state, from !== undefined && from > oldestVersion ? from : oldestVersion, async (body) => {
     const history = open(state, {
       from,
       order,
@@ -158,7 +158,7 @@ export async function readHistory<T>(
       start: start?.place,
       isFull: () => body.length >= MAX_PAGE_BYTES,
     })
-    await writeInTurns(request, continued(history, start?.place, state), toForm, body)
+    await writeInTurns(request, continued(history, start?.place, state), body)
     const { cursor } = history
     return {
       ledger: state.ledger,

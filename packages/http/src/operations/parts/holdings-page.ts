@@ -4,7 +4,7 @@ import type { AnswerBytes } from '../../admission/answer-bytes.js'
 import { invalidRequest } from '../../errors.js'
 import { CsvBody, type ItemFormat } from '../../formats/holding-formats.js'
 import type { JsonSchema } from '../../formats/json-schema.js'
-import type { PageBody } from '../../formats/page-body.js'
+import { inForm, type PageBody } from '../../formats/page-body.js'
 import { prefersCsv } from '../../protocol/accept.js'
 import { CONTENT_TYPE } from '../../protocol/media-types.js'
 import { DEFAULT_PAGE, MAX_PAGE } from './history-page.js'
@@ -112,7 +112,7 @@ function listBody<T, F>(
     },
     contentType,
     async write(page, keepsSteps) {
-      await writeInTurns(request, keepsSteps ? counted(request, page) : page, toForm, body)
+      await writeInTurns(request, keepsSteps ? counted(request, page) : page, inForm(toForm, body))
       return body.end()
     },
   }

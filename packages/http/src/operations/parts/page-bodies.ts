@@ -1,6 +1,9 @@
-import { ByteWriter } from '@ledger-state/core'
+import { JsonTextWriter } from '@ledger-state/bcs'
+import { atOnce, ByteWriter, type Steps } from '@ledger-state/core'
+import type { StoredValue } from '@ledger-state/ledger'
 import type { AnswerBytes } from '../../admission/answer-bytes.js'
-import type { PageBody } from '../../formats/page-body.js'
+import type { ItemText, PrintItem } from '../../formats/item-text.js'
+import type { PageBody, SteppedBody } from '../../formats/page-body.js'
 import type { OperationRequest } from './operation.js'
 import { TurnBudget } from './turn-budget.js'
 
@@ -34,6 +37,92 @@ export class JsonArrayBody<T> implements PageBody<T> {
 /** Opens a JSON array of items that are JSON already. */
 export function openJsonTexts(out: AnswerBytes): JsonArrayBody<string> {
   return new JsonArrayBody(out, (json) => json)
+}
+
+/** Text of the item that is printed now. All bodies share it: an item is printed and copied without a pause. */
+const TEXT = new JsonTextWriter()
+const COMMA = 0x2c
+
+/** The JSON of a value that was printed in steps, or the error of printing it. */
+type PrintedValue = { readonly json: Uint8Array } | { readonly error: unknown }
+
+/** Items as a JSON array, after earlier bytes. Their short values are printed as bytes, without a text for each. */
+export class PrintedArrayBody<T> implements PageBody<T>, SteppedBody<T>, ItemText {
+  readonly json = TEXT
+  readonly #out: AnswerBytes
+  readonly #print: PrintItem<T>
+  /** Values of the item that are too long for one step. */
+  #long: StoredValue[] = []
+  #printed: ReadonlyMap<StoredValue, PrintedValue> | undefined
+  #isEmpty = true
+
+  constructor(out: AnswerBytes, print: PrintItem<T>) {
+    this.#out = out.text('[')
+    this.#print = print
+  }
+
+  get length(): number {
+    return this.#out.length
+  }
+
+  add(item: T): void {
+    const steps = this.addInSteps(item)
+    if (steps) atOnce(steps)
+  }
+
+  /** Same as `add`, in steps if a value of the item is long. */
+  addInSteps(item: T): Steps<void> | undefined {
+    this.#printItem(item)
+    if (this.#long.length > 0) return this.#addLong(item)
+    this.#take()
+    return undefined
+  }
+
+  end(): AnswerBytes {
+    return this.#out.text(']')
+  }
+
+  /** See `ItemText`. */
+  value(stored: StoredValue): void {
+    const printed = this.#printed?.get(stored)
+    if (!printed) {
+      if (!stored.appendJson(TEXT)) this.#long.push(stored)
+      return
+    }
+    if ('error' in printed) throw printed.error
+    this.#out.write(TEXT.written).write(printed.json)
+    TEXT.length = 0
+  }
+
+  #printItem(item: T): void {
+    TEXT.reset()
+    if (!this.#isEmpty) TEXT.byte(COMMA)
+    this.#print(item, this)
+  }
+
+  #take(): void {
+    this.#out.write(TEXT.written)
+    this.#isEmpty = false
+  }
+
+  /** Prints the long values in steps, and then the item again. */
+  *#addLong(item: T): Steps<void> {
+    const printed = new Map<StoredValue, PrintedValue>()
+    for (const stored of this.#long) printed.set(stored, yield* printInSteps(stored))
+    this.#long = []
+    this.#printed = printed
+    this.#printItem(item)
+    this.#printed = undefined
+    this.#take()
+  }
+}
+
+function* printInSteps(stored: StoredValue): Steps<PrintedValue> {
+  try {
+    return { json: yield* stored.toJsonUtf8InSteps() }
+  } catch (error) {
+    return { error }
+  }
 }
 
 /** Items as a BCS vector. */

@@ -1,9 +1,9 @@
-import { hexToBytes, parseU64, type Steps } from '@ledger-state/core'
+import { hexToBytes, parseU64 } from '@ledger-state/core'
 import type { Listing, ListOptions } from '@ledger-state/ledger'
 import { decodeStateKey } from '@ledger-state/type-tag'
 import type { AnswerBytes } from '../../admission/answer-bytes.js'
 import { invalidParameter, invalidRequest } from '../../errors.js'
-import type { PageBody } from '../../formats/page-body.js'
+import type { SteppedBody } from '../../formats/page-body.js'
 import type { OperationRequest, Parameter } from './operation.js'
 import { parameterOf } from './request-parts.js'
 import { writeInTurns } from './turn-budget.js'
@@ -59,17 +59,13 @@ export function parseStateKeyPlace(text: string): Uint8Array {
   return key
 }
 
-/**
- * Reads one page of a listing in turns of the event loop. The page ends before its limit if its items are large.
- * @param toForm makes the form in which an item is added to the body
- */
-export async function readListing<T, F>(
+/** Reads one page of a listing in turns of the event loop. The page ends before its limit if its items are large. */
+export async function readListing<T>(
   request: OperationRequest,
   list: (options: Required<Pick<ListOptions, 'isFull'>>) => Listing<T | undefined>,
-  toForm: (item: T) => Steps<F>,
-  body: PageBody<F>,
+  body: SteppedBody<T>,
 ): Promise<{ readonly body: AnswerBytes; readonly cursor: Uint8Array | undefined }> {
   const listing = list({ isFull: () => body.length >= MAX_PAGE_BYTES })
-  await writeInTurns(request, listing, toForm, body)
+  await writeInTurns(request, listing, body)
   return { body: await body.end(), cursor: listing.cursor }
 }

@@ -7,6 +7,7 @@ import {
 } from '@ledger-state/ledger'
 import type { AnswerBytes } from '../../admission/answer-bytes.js'
 import { invalidParameter, invalidRequest, operationNotServed, transactionNotKept } from '../../errors.js'
+import { inForm } from '../../formats/page-body.js'
 import { CONTENT_TYPE, type OutputFormat } from '../../protocol/media-types.js'
 import { decodePercent, queryParameter } from '../../protocol/query.js'
 import type { Answer, Operation, OperationRequest, Parameter } from './operation.js'
@@ -182,11 +183,11 @@ export async function bodyOfItems<T>(
 ): Promise<AnswerBytes> {
   if (format === 'json') {
     const body = openJsonTexts(out)
-    await writeInTurns(request, items, toJson, body)
+    await writeInTurns(request, items, inForm(toJson, body))
     return body.end()
   }
   const body = new BcsVectorBody(out, (bytes: Uint8Array) => bytes)
-  await writeInTurns(request, items, toBcs, body)
+  await writeInTurns(request, items, inForm(toBcs, body))
   return body.end()
 }
 

@@ -1,5 +1,6 @@
 import { noSteps, type Steps } from '@ledger-state/core'
 import { TURN_BUDGET_MS } from '../../admission/turn-queue.js'
+import type { SteppedBody } from '../../formats/page-body.js'
 import type { OperationRequest } from './operation.js'
 
 /** Time for which one request may hold the event loop, since its creation or its last turn. */
@@ -42,21 +43,16 @@ async function finishInTurns<T>(turn: TurnBudget, steps: Steps<T>): Promise<T> {
   }
 }
 
-/** Writes the forms of items in turns of the event loop. Undefined is a chance to pause. */
-export async function writeInTurns<T, F>(
+/** Writes items to a body in turns of the event loop. Undefined is a chance to pause. */
+export async function writeInTurns<T>(
   request: Pick<OperationRequest, 'nextTurn'>,
   items: Iterable<T | undefined>,
-  toForm: (item: T) => Steps<F>,
-  body: { add(form: F): void },
+  body: Pick<SteppedBody<T>, 'addInSteps'>,
 ): Promise<void> {
   const turn = new TurnBudget(request)
   for (const item of items) {
-    if (item !== undefined) {
-      const steps = toForm(item)
-      let step = steps.next()
-      for (; !step.done; step = steps.next()) if (turn.isSpent) await turn.nextTurn()
-      body.add(step.value)
-    }
+    const steps = item === undefined ? undefined : body.addInSteps(item)
+    if (steps) while (!steps.next().done) if (turn.isSpent) await turn.nextTurn()
     if (turn.isSpent) await turn.nextTurn()
   }
 }

@@ -1,4 +1,4 @@
-import { atOnce, type VersionWrites } from '@ledger-state/core'
+import type { VersionWrites } from '@ledger-state/core'
 import { branchOf, nearestWrite } from '@ledger-state/engine'
 import {
   type Change,
@@ -12,9 +12,10 @@ import {
 import type { TypeTag } from '@ledger-state/type-tag'
 import type { Turn } from '../../admission/turn-queue.js'
 import { bytesOf, type SharedReader } from '../../changes/shared-changes.js'
-import { changeToJson } from '../../formats/history-formats.js'
+import { changePrinter } from '../../formats/history-formats.js'
+import { itemToJson } from '../../formats/item-text.js'
 import { transactionMember, transactionsOf } from '../../formats/transaction-formats.js'
-import { answerToJson } from '../../formats/view-history-formats.js'
+import { printAnswer } from '../../formats/view-history-formats.js'
 import type { StreamHost } from '../parts/operation.js'
 import { PageRuns, readChanges } from '../parts/view-runs.js'
 import type { WriteFilter } from './write-filters.js'
@@ -232,8 +233,9 @@ export class ViewEntries implements StreamEntries {
         }
         try {
           await readChanges(views, history, add, turn)
+          const print = changePrinter('values', printAnswer, transactionOf)
           for (const change of found) {
-            const json = atOnce(changeToJson(change, 'values', answerToJson, transactionOf))
+            const json = itemToJson(change, print)
             yield { version: change.version, pieces: [json] }
           }
         } finally {
