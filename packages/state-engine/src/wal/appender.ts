@@ -48,8 +48,6 @@ export interface ActiveFile {
   marked: SyncMark | undefined
   /** Place of the next sync mark. */
   nextMark: number
-  /** Reached once the sync mark that is being written is written, or has failed. */
-  marking: Promise<void> | undefined
 }
 
 export interface RecoveredWal {
@@ -244,8 +242,6 @@ export class WalAppender {
     for (const { apply } of written) apply?.()
     active.segment.head = head
     this.#nextCommit += written.length
-    // While the caller prepares the next commit. If it fails, the next write tries again.
-    if (active.synced === end) active.marking = this.#mark(active, end).catch(() => {})
   }
 
   /**
@@ -291,7 +287,6 @@ export class WalAppender {
   async bypass(commits: 0 | 1, committed: Failpoint, work: (following: FollowingFile) => Promise<void>): Promise<void> {
     this.#expectWhole()
     const { path, sync } = this.#store
-    await this.#active?.marking
     await withStoreErrorsAsync(path, () => sync.regainMeta())
     const nextCommit = this.#nextCommit + commits
     const walFile = (this.#active?.segment.fileNumber ?? 0) + 1
@@ -399,7 +394,6 @@ export class WalAppender {
     this.#active = undefined
     if (!active) return
     const { file, end } = active
-    await active.marking
     // A room that cannot be cut off does no harm.
     if (!this.#failure && file.size > end.length) await file.truncate(end.length).catch(() => {})
     file.close()
@@ -429,7 +423,7 @@ export class WalAppender {
       segment.reserve(bytes.length)
       bytes.copy(segment.bytes)
       segment.length = bytes.length
-      return { file, segment, end: start, synced: start, marked, nextMark: 1, marking: undefined }
+      return { file, segment, end: start, synced: start, marked, nextMark: 1 }
     })
   }
 
@@ -449,15 +443,12 @@ export class WalAppender {
 
   /** Writes the arena, starting at an offset. */
   async #write(start: number): Promise<Written> {
-    const active = this.#active!
-    const { file, segment } = active
+    const { file, segment, synced, marked } = this.#active!
     const { path } = this.#store
-    await active.marking
-    const { synced, marked } = active
     try {
       // Before any record, because a whole record cannot be cut off any more, as a reader may have read it. The next
       // sync covers the sync mark.
-      if (marked?.length !== synced.length || marked.bootId !== this.#bootId) await this.#mark(active, synced)
+      if (marked?.length !== synced.length || marked.bootId !== this.#bootId) await this.#mark(synced)
     } catch (failure) {
       return { end: start, failure: toStoreError(path, failure) }
     }
@@ -479,7 +470,8 @@ export class WalAppender {
    * Writes a sync mark of the position up to which the file is synced. The file is synced between two of them, so one of them
    * can always be read.
    */
-  async #mark(active: ActiveFile, position: LogPosition): Promise<void> {
+  async #mark(position: LogPosition): Promise<void> {
+    const active = this.#active!
     const seed = recordSeed(this.#store.storeId, active.segment.fileNumber)
     const mark = { ...position, bootId: this.#bootId }
     await active.file.overwrite(encodeSyncMark(mark, seed), syncMarkOffset(active.nextMark))

@@ -14,7 +14,7 @@ import { eventually } from '@ledger-state/testing/eventually'
 import { describe, expect, it } from 'vitest'
 import { bytes, CHAIN, record } from '../../testing/small-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
-import { endOfRecords, removeSyncMark } from '../../testing/wal-files.ts'
+import { endOfRecords } from '../../testing/wal-files.ts'
 import { openStateEngine, openStateEngineReader, type StateEngine } from '../open-state-engine.js'
 
 const folder = temporaryFolder()
@@ -39,7 +39,6 @@ describe('a reader of a WAL file', () => {
     await engine.close()
     const file = join(path, FILE)
     const end = endOfRecords(file)
-    removeSyncMark(file, end)
     const whole = readFileSync(file)
     if (hasRoom) expect(whole.length).toBeGreaterThan(end)
     const zeros = Buffer.alloc(hasRoom ? whole.length : 0)

@@ -14,8 +14,8 @@ const RECORD_MAGIC = 0x4c53_5752
 export const RECORD_HEADER_LENGTH = 32
 const RECORD_CHECKED_LENGTH = 24
 /**
- * Number of zeros that a small record gets behind it, for the next records to overwrite: a sync takes about twice as long
- * if the size of the file has changed. They are enough for 50 small commits, and a reader reads them in 3 µs.
+ * Number of zeros that a small record gets behind it, for the next records to overwrite. A sync of a file whose size has not
+ * changed needs no commit of the file system's journal: 175 instead of 202 µs on an idle machine, and less under load.
  */
 export const ROOM_LENGTH = 16 * 1_024
 

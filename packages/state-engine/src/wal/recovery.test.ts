@@ -1,13 +1,12 @@
 import { cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { eventually } from '@ledger-state/testing/eventually'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { testScale } from '@ledger-state/testing/test-scale'
 import { describe, expect, it } from 'vitest'
 import { moveToAnotherBoot } from '../../testing/another-boot.ts'
 import { bytes, CHAIN, record } from '../../testing/small-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
-import { endOfRecords, hasSyncMark, removeSyncMark } from '../../testing/wal-files.ts'
+import { endOfRecords } from '../../testing/wal-files.ts'
 import { openStateEngine, openStateEngineReader, openWithFailpoints, type WriterOptions } from '../open-state-engine.js'
 import { FILE_HEADER_LENGTH } from './file-header.js'
 import { RECORD_HEADER_LENGTH } from './record.js'
@@ -20,7 +19,7 @@ let copies = 0
 
 /**
  * Makes a store with versions 0 to `latest`. All but the first are in a WAL file. Returns the end of each. The store
- * was closed, or is like one whose process was killed before it marked the last commit as synced.
+ * was closed, or is like one after a killed process.
  */
 async function makeStore(
   latest: number,
@@ -34,7 +33,6 @@ async function makeStore(
     ends.push(endOfRecords(join(path, 'write-ahead-1')))
   }
   const left = killed ? copy(path, () => {}) : path
-  if (killed) removeSyncMark(join(left, 'write-ahead-1'), ends.at(-1)!)
   await engine.close()
   return { path: left, ends }
 }
@@ -186,23 +184,6 @@ describe('a WAL file that is damaged', () => {
       expectRefused(cut, size < FILE_HEADER_LENGTH ? /at byte 0: its header is damaged/ : / missing or damaged/)
       rmSync(cut, { recursive: true })
     }
-  })
-
-  it('is refused if the last commit is torn that it marks as synced, after its writer was killed', async () => {
-    const path = join(folder.path, 'store')
-    const file = join(path, 'write-ahead-1')
-    const engine = openStateEngine({ path })
-    for (const version of [0, 1]) {
-      await engine.commit([record(version, [[KEY, bytes(`value ${version}`)]], version)], CHAIN)
-    }
-    const end = endOfRecords(file)
-    await eventually(
-      () => hasSyncMark(file, end),
-      () => 'a mark of the last commit',
-    )
-    const torn = copy(path, (path) => truncateSync(join(path, 'write-ahead-1'), end - 1))
-    await engine.close()
-    expectRefused(torn, /: commit 2 is missing or damaged: the file had more when it was synced/)
   })
 
   it('is refused if it is an earlier copy of itself, and the next file is there', async () => {

@@ -89,7 +89,7 @@ function toActive({ durability }: LmdbStore, file: WalReader, opened: AppendFile
   const { segment, end, syncMarks } = file
   const [marked] = syncMarks
   const synced = durability === 'none' ? (marked ?? NO_POSITION) : end
-  return { file: opened, segment, end, synced, marked, nextMark: marked ? marked.place + 1 : 0, marking: undefined }
+  return { file: opened, segment, end, synced, marked, nextMark: marked ? marked.place + 1 : 0 }
 }
 
 /** Removes a file that was created and not used yet. @throws `store_corrupt` if it has commits */
