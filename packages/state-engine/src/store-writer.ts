@@ -182,7 +182,7 @@ export class StoreWriter {
       if (end) await this.#confirmEnd(end)
     } finally {
       importFiles.keep(NO_SLICES)
-      await log.close()
+      log.close()
       await transactions.close()
     }
   }

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, parse } from 'node:path'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
@@ -6,7 +6,6 @@ import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { KNOWN_CHAIN, knownVersion } from '../../testing/known-ledger.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
-import { endOfRecords } from '../../testing/wal-files.ts'
 import { neverFail } from '../failpoints/failpoints.js'
 import { LEDGER_KEY, type LmdbStore, openLmdbStore } from '../lmdb/lmdb-store.js'
 import type { Table } from '../lmdb/table.js'
@@ -165,7 +164,7 @@ describe(`the check of a WAL file (TEST_SEED=${SEED})`, () => {
     cpSync(folder.path, killed, { recursive: true })
     await engine.close()
     const torn = walFileOf(killed)
-    truncateSync(torn, endOfRecords(torn) - 10)
+    truncateSync(torn, statSync(torn).size - 10)
     const reader = openStateEngineReader({ path: killed })
     const report = await reader.check()
     expect(report).toMatchObject({ problems: [], unmergedCommits: 6, lastVersion: next })
@@ -177,7 +176,7 @@ describe(`the check of a WAL file (TEST_SEED=${SEED})`, () => {
   })
 
   it('says how many commits are missing at the end of a closed store, and how many bytes cannot be read', async () => {
-    truncateSync(file(), endOfRecords(file()) - 10)
+    truncateSync(file(), statSync(file()).size - 10)
     const reader = openStateEngineReader({ path: folder.path })
     const report = await reader.check()
     expect(report.problems).toEqual([expect.stringMatching(/commit \d+ is missing or damaged/)])

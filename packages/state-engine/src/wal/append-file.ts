@@ -52,18 +52,11 @@ export class AppendFile {
   readonly path: string
   readonly #descriptor: number
   readonly #opened: Stats
-  #size: number
 
   private constructor(path: string, descriptor: number) {
     this.path = path
     this.#descriptor = descriptor
     this.#opened = fstatSync(descriptor)
-    this.#size = this.#opened.size
-  }
-
-  /** Size in bytes. */
-  get size(): number {
-    return this.#size
   }
 
   /**
@@ -91,10 +84,7 @@ export class AppendFile {
   static open(path: string, length: number): AppendFile {
     const file = new AppendFile(path, openSync(path, 'r+'))
     try {
-      if (file.#size > length) {
-        ftruncateSync(file.#descriptor, length)
-        file.#size = length
-      }
+      if (file.#opened.size > length) ftruncateSync(file.#descriptor, length)
       return file
     } catch (error) {
       file.close()
@@ -105,7 +95,6 @@ export class AppendFile {
   /** Writes a part of an image of the file to its place again, as it may be missing on disk. */
   rewriteNow(image: Uint8Array, start: number, end: number): void {
     for (let at = start; at < end; ) at += writeSync(this.#descriptor, image, at, end - at, at)
-    this.#size = Math.max(this.#size, end)
   }
 
   syncNow(): void {
@@ -122,16 +111,12 @@ export class AppendFile {
     throw storeMissing.storeFileGone(this.path, found ? 'replaced' : 'removed')
   }
 
-  /**
-   * Writes a part of an image of the file to its place. It does not throw: bytes written before a failure stay.
-   * @param room further bytes of the image, which are written if that takes no further call
-   */
-  async write(image: Uint8Array, start: number, end: number, room = 0): Promise<Written> {
+  /** Writes a part of an image of the file to its place. It does not throw: bytes written before a failure stay. */
+  async write(image: Uint8Array, start: number, end: number): Promise<Written> {
     for (let at = start; ; ) {
-      if (at >= end) return { end, failure: undefined }
+      if (at === end) return { end, failure: undefined }
       try {
-        at += (await writeAsync(this.#descriptor, image, at, end + room - at, at)).bytesWritten
-        this.#size = Math.max(this.#size, at)
+        at += (await writeAsync(this.#descriptor, image, at, end - at, at)).bytesWritten
       } catch (failure) {
         return { end: at, failure }
       }
@@ -147,7 +132,6 @@ export class AppendFile {
 
   async truncate(length: number): Promise<void> {
     await truncateAsync(this.#descriptor, length)
-    this.#size = length
   }
 
   async sync(): Promise<void> {

@@ -31,7 +31,7 @@ import {
   type TruncationContent,
   truncationLength,
 } from './put-payload.js'
-import { putRecordHeader, RECORD_HEADER_LENGTH, ROOM_LENGTH } from './record.js'
+import { putRecordHeader, RECORD_HEADER_LENGTH } from './record.js'
 
 /** Most times the usual bytes of a segment that an arena may have for its memory to be used again. */
 const MOST_REUSED = 2
@@ -388,15 +388,9 @@ export class WalAppender {
     return { fileNumber: this.#active.segment.fileNumber, ...this.#active.end }
   }
 
-  /** Closes the file, without the room behind its records. */
-  async close(): Promise<void> {
-    const active = this.#active
+  close(): void {
+    this.#active?.file.close()
     this.#active = undefined
-    if (!active) return
-    const { file, end } = active
-    // A room that cannot be cut off does no harm.
-    if (!this.#failure && file.size > end.length) await file.truncate(end.length).catch(() => {})
-    file.close()
   }
 
   /** Memory of the segment that was merged last, or new memory. */
@@ -452,18 +446,8 @@ export class WalAppender {
     } catch (failure) {
       return { end: start, failure: toStoreError(path, failure) }
     }
-    const { end, failure } = await file.write(segment.bytes, start, segment.length, this.#makeRoom(start))
+    const { end, failure } = await file.write(segment.bytes, start, segment.length)
     return { end, failure: failure === undefined ? undefined : toStoreError(path, failure) }
-  }
-
-  /** Puts zeros behind small records that make the file longer. Returns their number. */
-  #makeRoom(start: number): number {
-    const { file, segment } = this.#active!
-    const { bytes, length } = segment
-    const isUseful = this.#store.durability === 'full' && length > file.size && length - start < ROOM_LENGTH
-    if (!isUseful || bytes.length - length < ROOM_LENGTH) return 0
-    bytes.fill(0, length, length + ROOM_LENGTH)
-    return ROOM_LENGTH
   }
 
   /**

@@ -22,11 +22,9 @@ import {
   hasWholePayload,
   RECORD_HEADER_LENGTH,
   type RecordHeader,
-  ROOM_LENGTH,
   readRecordHeader,
 } from './record.js'
 
-const ZEROS = Buffer.alloc(ROOM_LENGTH)
 /** Longest file: 2 GiB, more than a writer ever writes. */
 const MAX_FILE_LENGTH = 2 ** 31
 
@@ -124,12 +122,7 @@ export class WalReader {
     return this.#syncMarks
   }
 
-  /** Number of bytes behind the records that were read, up to the zeros at the end of the file. */
-  get unreadableBytes(): number {
-    return this.#contentEnd(this.#load(this.#size)) - this.segment.length
-  }
-
-  get #size(): number {
+  get size(): number {
     return fstatSync(this.#descriptor).size
   }
 
@@ -166,25 +159,15 @@ export class WalReader {
     }
   }
 
-  /** Reads the records. Returns the size of the file up to which it read, without the zeros at its end. */
+  /** Reads the records. Returns the size of the file up to which it read. */
   #readRecords(): number {
-    const size = this.#size
+    const { size } = this
     if (size <= this.segment.length) return size
     const end = this.#load(size)
     for (let header = this.#nextRecord(end); header && !this.#isSealed; header = this.#nextRecord(end)) {
       this.#index(header)
     }
-    return this.#contentEnd(end)
-  }
-
-  /** End of the loaded bytes without the zeros behind the records. */
-  #contentEnd(end: number): number {
-    const { bytes, length } = this.segment
-    const rest = bytes.subarray(length, end)
-    if (rest.equals(ZEROS.subarray(0, rest.length))) return length
-    let at = end
-    while (at > length && bytes[at - 1] === 0) at--
-    return at
+    return end
   }
 
   /** Whether the end was examined already: the file is the same as then, or was appended to. */

@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { testScale } from '@ledger-state/testing/test-scale'
@@ -6,7 +6,6 @@ import { describe, expect, it } from 'vitest'
 import { moveToAnotherBoot } from '../../testing/another-boot.ts'
 import { bytes, CHAIN, record } from '../../testing/small-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
-import { endOfRecords } from '../../testing/wal-files.ts'
 import { openStateEngine, openStateEngineReader, openWithFailpoints, type WriterOptions } from '../open-state-engine.js'
 import { FILE_HEADER_LENGTH } from './file-header.js'
 import { RECORD_HEADER_LENGTH } from './record.js'
@@ -30,7 +29,7 @@ async function makeStore(
   const ends: number[] = []
   for (let version = 0; version <= latest; version++) {
     await engine.commit([record(version, [[KEY, bytes(`value ${version}`)]], version)], CHAIN)
-    ends.push(endOfRecords(join(path, 'write-ahead-1')))
+    ends.push(statSync(join(path, 'write-ahead-1')).size)
   }
   const left = killed ? copy(path, () => {}) : path
   await engine.close()
@@ -260,7 +259,7 @@ describe('a rotation of WAL files', () => {
       await engine.commit([record(version, [[KEY, bytes(`value ${version}`)]], version)], CHAIN)
     }
     await engine.close()
-    return { path, latest: version - 1, sealed: endOfRecords(join(path, 'write-ahead-1')) }
+    return { path, latest: version - 1, sealed: statSync(join(path, 'write-ahead-1')).size }
   }
   const SEAL = RECORD_HEADER_LENGTH
 
