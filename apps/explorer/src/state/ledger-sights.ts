@@ -5,6 +5,7 @@ import type { StateHead } from '../api/state-head.ts'
 import { loadAssets, type NamedAsset } from './ledger-names.ts'
 import { memberOf } from './member-of.ts'
 import { holdersIn } from './type-uses.ts'
+import { untilAnswered } from './until-answered.ts'
 
 /** Places of interest on this ledger, as far as a few requests show them. */
 export interface LedgerSights {
@@ -70,15 +71,15 @@ function recentFrom(head: StateHead): string {
 }
 
 async function loadAccounts(head: StateHead, signal: AbortSignal): Promise<readonly SightedAccount[]> {
-  const page = await ask<TypeUsesPage>({ path: '/types/0x1::account::Account/uses?limit=24' }, signal)
+  const page = await askPatiently<TypeUsesPage>('/types/0x1::account::Account/uses?limit=24', signal)
   const addresses = 'value' in page ? holdersIn(page.value.uses) : []
   const from = String(BigInt(recentFrom(head)) + 1n)
   const accounts = await Promise.all(
     addresses.slice(0, MOST_ACCOUNTS).map(async (address) => {
       const path = `/accounts/${address}`
       const [account, changes] = await Promise.all([
-        ask<Account>({ path }, signal),
-        ask<readonly unknown[]>({ path: `${path}/activities?from=${from}&limit=${MOST_CHANGES}` }, signal),
+        askPatiently<Account>(path, signal),
+        askPatiently<readonly unknown[]>(`${path}/activities?from=${from}&limit=${MOST_CHANGES}`, signal),
       ])
       return {
         address,
@@ -96,10 +97,19 @@ async function loadBlocks(head: StateHead, signal: AbortSignal): Promise<readonl
   const count = newest - oldest + 1n < MOST_BLOCKS ? newest - oldest + 1n : MOST_BLOCKS
   const asked = await Promise.all(
     Array.from({ length: Number(count) }, (_, at) => {
-      return ask<Block>({ path: `/blocks/by_height/${newest - BigInt(at)}` }, signal)
+      return askPatiently<Block>(`/blocks/by_height/${newest - BigInt(at)}`, signal)
     }),
   )
   return asked.flatMap((one) => ('value' in one ? [one.value] : []))
+}
+
+/** Asks about the newest state, again while the node is lost or busy. */
+function askPatiently<T>(path: string, signal: AbortSignal): Promise<Result<T>> {
+  return untilAnswered(
+    () => ask<T>({ path }, signal),
+    signal,
+    () => {},
+  )
 }
 
 /** Tables that a few requests found: some of those whose holders are where their types are declared. */
@@ -172,7 +182,7 @@ async function loadSuppliedAssets(head: StateHead, signal: AbortSignal): Promise
 async function loadSupply({ asset, issuer }: NamedAsset, signal: AbortSignal): Promise<string | undefined> {
   const read = async (type: string): Promise<unknown> => {
     const path = `/accounts/${issuer}/resource/${encodeURIComponent(type)}`
-    const result = await ask<Resource>({ path }, signal)
+    const result = await askPatiently<Resource>(path, signal)
     return 'value' in result ? result.value.data : undefined
   }
   if (asset.includes('::')) return memberOf(await read(`0x1::coin::CoinInfo<${asset}>`), COIN_SUPPLY)

@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest'
+import { eventually } from '@ledger-state/testing/eventually'
+import { expect, it, vi } from 'vitest'
 import { checkView } from '../../testing/check-view.ts'
 import { HOSTILE } from '../../testing/page-ledger.ts'
 
@@ -37,4 +38,17 @@ it('shows accounts, tables and assets of the ledger, with their own texts as tex
   expect(hrefs).toContain('/account/0xa11ce/activities')
   expect(hrefs).toContain('/table/0x7ab1e2?holder=0xcafe')
   expect(hrefs.filter((href) => href?.startsWith('/block/'))).toEqual(['/block/8', '/block/7', '/block/6', '/block/5'])
+})
+
+it('shows the accounts and blocks of the ledger once a busy node answers for them', async () => {
+  await page().goTo('/')
+  const asked = vi.spyOn(globalThis, 'fetch')
+  page().busyAt(/activities|by_height/)
+  await eventually(
+    () => asked.mock.calls.some(([path]) => String(path).includes('/activities')),
+    () => 'a request for activities',
+  )
+  page().busyAt(undefined)
+  asked.mockRestore()
+  await page().shows('Recent blocks', 'sent 41 transactions; 10 changes')
 })
