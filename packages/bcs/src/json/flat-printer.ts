@@ -70,6 +70,11 @@ function flatten(members: StructMembers): FlatValues | undefined {
   const offsets: number[] = []
   const texts: number[] = []
   const ends: number[] = []
+  const addText = (text: Uint8Array): boolean => {
+    if (texts.length + text.length > MOST_TEXT_BYTES) return false
+    for (const byte of text) texts.push(byte)
+    return true
+  }
   const add = ({ compiled, order, before, end }: StructMembers, base: number): boolean => {
     const starts: number[] = []
     let next = base
@@ -78,19 +83,18 @@ function flatten(members: StructMembers): FlatValues | undefined {
       next += minimumSize
     }
     for (const [place, index] of order.entries()) {
-      for (const byte of before[place]!) texts.push(byte)
+      if (!addText(before[place]!)) return false
       const field = compiled[index]!
       if (field.members) {
         if (!add(field.members, starts[index]!)) return false
         continue
       }
-      if (print.length === MOST_VALUES || texts.length > MOST_TEXT_BYTES) return false
+      if (print.length === MOST_VALUES) return false
       print.push(field.print)
       offsets.push(starts[index]!)
       ends.push(texts.length)
     }
-    for (const byte of end) texts.push(byte)
-    return true
+    return addText(end)
   }
   if (!add(members, 0)) return undefined
   ends.push(texts.length)
