@@ -105,3 +105,11 @@ it('an item that fails leaves nothing in the next one of another page', () => {
   for (const item of [1, 2]) body.addInSteps(item)
   expect(Buffer.concat(body.end().chunks).toString()).toBe('[1,2]')
 })
+
+it('the buffer that all bodies share is small again after a large item', () => {
+  const body = new PrintedArrayBody<string>(openBody(), (item, { json }) => json.text(item))
+  for (const item of ['1', JSON.stringify('a long text '.repeat(1_000_000)), '2']) {
+    body.add(item)
+    expect(body.json.bytes.length).toBeLessThanOrEqual(2 ** 20)
+  }
+})

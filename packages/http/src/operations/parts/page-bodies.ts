@@ -102,6 +102,7 @@ export class PrintedArrayBody<T> implements PageBody<T>, SteppedBody<T>, ItemTex
 
   #take(): void {
     this.#out.write(TEXT.written)
+    TEXT.reset()
     this.#isEmpty = false
   }
 
