@@ -1,6 +1,6 @@
 // The files are read back with DuckDB.
 import { createHash } from 'node:crypto'
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
@@ -402,4 +402,29 @@ it.each([
   expect(faults).toEqual([fault, fault, fault])
   await run('sound')
   expect(filesOf(name)).toEqual(filesOf('sound'))
+})
+
+it.skipIf(!existsSync('/dev/full'))('saves the manifest again that it could not save, before it ends', async () => {
+  const draft = join(folder, 'unsaved', 'manifest.json.part')
+  let isFull = false
+  const filling = new Proxy(engine, {
+    get(target, name) {
+      if (name === 'versions' && !isFull) {
+        isFull = true
+        symlinkSync('/dev/full', draft)
+      }
+      const member: unknown = Reflect.get(target, name)
+      return typeof member === 'function' ? member.bind(target) : member
+    },
+  })
+  const to = engine.ledger!.oldestVersion + 1n
+  const codes: unknown[] = []
+  const onFault = (error: NodeJS.ErrnoException): void => {
+    codes.push(error.code)
+    rmSync(draft)
+  }
+  const manifest = await run('unsaved', { engine: filling, followMs: 1, to, onFault })
+  expect(codes).toEqual(['ENOSPC'])
+  expect(manifest.ranges.at(-1)!.last).toBe(String(to))
+  expect(JSON.parse(readFileSync(join(folder, 'unsaved', 'manifest.json'), 'utf8'))).toEqual(manifest)
 })

@@ -74,7 +74,7 @@ export async function exportParquet(options: ParquetExport): Promise<Manifest> {
       }
       await sleep(followMs, undefined, { signal }).catch(() => {})
     }
-    return exporter.manifest
+    return exporter.saved
   } catch (error) {
     throw isLedgerStateError(error, 'version_pruned') ? exportFailed.pruned(options.folder, error) : error
   } finally {
@@ -95,6 +95,8 @@ interface RangeUnderWay {
 /** Writes ranges, and the manifest after each of them. */
 class ParquetExporter {
   manifest: Manifest
+  /** The manifest of the folder. It is an earlier one after a fault. */
+  saved: Manifest
   readonly #options: ParquetExport
   readonly #tables: readonly TableName[]
   /** Version of the state with which the export begins. */
@@ -139,6 +141,7 @@ class ParquetExporter {
     this.#options = options
     this.#tables = manifest.tables
     this.manifest = manifest
+    this.saved = manifest
     this.#begin = BigInt(manifest.ranges[0]?.first ?? from ?? oldestVersion)
     if (from !== undefined && from !== this.#begin) throw usage.otherBegin(folder, this.#begin)
     if (to !== undefined && this.#begin > to) throw usage.fromAboveTo(this.#begin, to)
@@ -300,12 +303,13 @@ class ParquetExporter {
 
   async #keepAll(): Promise<boolean> {
     while (this.#underWay.length > 0) if (!(await this.#keepOldest())) return false
+    await this.#save()
     return true
   }
 
   /** Names the files of the oldest range in the manifest. Returns false if its versions were cut off. */
   async #keepOldest(): Promise<boolean> {
-    const { folder, onRange } = this.#options
+    const { onRange } = this.#options
     const { range, stateAfter, written } = this.#underWay[0]!
     const { files, branch } = await written
     if (branch !== range.branch) return false
@@ -318,9 +322,16 @@ class ParquetExporter {
       ...(after !== undefined && { state_after: after }),
       ranges: [...this.manifest.ranges, kept],
     }
-    await saveManifest(folder, this.manifest)
+    await this.#save()
     onRange?.(kept)
     return true
+  }
+
+  async #save(): Promise<void> {
+    const { manifest } = this
+    if (manifest === this.saved) return
+    await saveManifest(this.#options.folder, manifest)
+    this.saved = manifest
   }
 
   /** Removes the files of ranges that the manifest will not name. */
