@@ -16,6 +16,8 @@ declare module '@ledger-state/core' {
   interface ErrorFieldsByCode {
     /** The signal that stopped the command. */
     stopped: { readonly signal: NodeJS.Signals }
+    /** The code of the system's error, if there is one. */
+    export_failed: { readonly systemCode?: string | undefined }
   }
 }
 
@@ -307,7 +309,7 @@ export const exportFailed = declareErrors('export_failed', {
       EFBIG: 'a limit on the size of files is reached',
     }
     const why = reasons[cause.code ?? ''] ?? cause.message
-    return [`${file} cannot be written: ${why}`, {}, cause]
+    return [`${file} cannot be written: ${why}`, { systemCode: cause.code }, cause]
   },
   /** Error for a view whose module was replaced while its history was read, as after a truncation of the ledger. */
   moreResults: (version: bigint) =>

@@ -428,3 +428,24 @@ it.skipIf(!existsSync('/dev/full'))('saves the manifest again that it could not 
   expect(manifest.ranges.at(-1)!.last).toBe(String(to))
   expect(JSON.parse(readFileSync(join(folder, 'unsaved', 'manifest.json'), 'utf8'))).toEqual(manifest)
 })
+
+it('goes on after the disk is full for a moment while the files of a range are written', async () => {
+  const full = Object.assign(new Error('no space left'), { code: 'ENOSPC', syscall: 'write' })
+  let isRange = false
+  let left = 1
+  const failing = new Proxy(engine, {
+    get(target, name) {
+      if (name === 'versions') isRange = true
+      // The balances before the range.
+      if (name === 'at' && isRange && left-- > 0) throw full
+      const member: unknown = Reflect.get(target, name)
+      return typeof member === 'function' ? member.bind(target) : member
+    },
+  })
+  const to = engine.ledger!.latestVersion
+  const faults: string[] = []
+  await run('full', { engine: failing, followMs: 1, to, onFault: ({ message }) => faults.push(message) })
+  expect(faults).toEqual([`${join(folder, 'full')} cannot be written: the disk is full`])
+  await run('not-full')
+  expect(filesOf('full')).toEqual(filesOf('not-full'))
+})

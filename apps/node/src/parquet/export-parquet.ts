@@ -348,7 +348,9 @@ const PASSING = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE', 'ENOMEM'
 /** Whether an error is a fault of the system that may have passed at the next try. */
 function mayPass(error: unknown): error is Error {
   if (!(error instanceof Error)) return false
-  return isLedgerStateError(error, 'store_failed') || PASSING.has((error as NodeJS.ErrnoException).code ?? '')
+  const { code } = error as NodeJS.ErrnoException
+  const systemCode = isLedgerStateError(error, 'export_failed') ? error.fields.systemCode : code
+  return isLedgerStateError(error, 'store_failed') || PASSING.has(systemCode ?? '')
 }
 
 function nextTurn(): Promise<void> {
