@@ -75,7 +75,7 @@ export function checkWalFiles(
       latestVersion = segment.head?.latestVersion ?? latestVersion
       firstCommit = file.nextCommit
       before = file.end
-      unreadableBytes += Math.max(0, file.size - segment.length)
+      unreadableBytes += file.unreadableBytes
       isLast = !isSound || !file.isSealed
     } finally {
       file.close()

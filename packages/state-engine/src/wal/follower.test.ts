@@ -15,7 +15,11 @@ import { eventually } from '@ledger-state/testing/eventually'
 import { describe, expect, it } from 'vitest'
 import { bytes, CHAIN, record } from '../../testing/small-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
+import { KeyHash } from '../memtable/key-hash.js'
 import { openStateEngine, openStateEngineReader, type StateEngine } from '../open-state-engine.js'
+import { NO_POSITION } from '../records/log-position.js'
+import { decodeFileHeader } from './file-header.js'
+import { WalReader } from './reader.js'
 
 const folder = temporaryFolder()
 const FILE = 'write-ahead-1'
@@ -50,6 +54,21 @@ describe('a reader of a WAL file', () => {
       () => `version 3, not ${reader.ledger?.latestVersion}`,
     )
     await reader.close()
+  })
+
+  it('meets no unreadable bytes in commits that come after it has read', async () => {
+    const path = join(folder.path, 'store')
+    const engine = openStateEngine({ path })
+    for (const version of [0, 1]) await commit(engine, version)
+    const header = decodeFileHeader(readFileSync(join(path, FILE)))!
+    const logEnd = { fileNumber: 0, ...NO_POSITION }
+    const options = { folder: path, blockBefore: undefined, logEnd, ...header, before: undefined }
+    const file = new WalReader(options, new KeyHash())
+    file.read()
+    await commit(engine, 2)
+    expect(file.unreadableBytes).toBe(0)
+    file.close()
+    await engine.close()
   })
 
   it('answers again as soon as the system reads the files again', async () => {

@@ -65,6 +65,8 @@ export class WalReader {
   /** Positions that the file must have, beyond the part that was read. */
   #expected: LogPosition[] = []
   #syncMarks: readonly PlacedSyncMark[] = []
+  /** End of the bytes that were loaded last. */
+  #loaded = 0
   /** Length that was read, and size of the file, when its end was last examined. */
   #examined = { length: 0, size: 0 }
   #damage: Error | undefined
@@ -122,8 +124,9 @@ export class WalReader {
     return this.#syncMarks
   }
 
-  get size(): number {
-    return fstatSync(this.#descriptor).size
+  /** Number of bytes behind the records that the last `read` met. */
+  get unreadableBytes(): number {
+    return Math.max(0, this.#loaded - this.segment.length)
   }
 
   /**
@@ -161,9 +164,10 @@ export class WalReader {
 
   /** Reads the records. Returns the size of the file up to which it read. */
   #readRecords(): number {
-    const { size } = this
+    const { size } = fstatSync(this.#descriptor)
     if (size <= this.segment.length) return size
     const end = this.#load(size)
+    this.#loaded = end
     for (let header = this.#nextRecord(end); header && !this.#isSealed; header = this.#nextRecord(end)) {
       this.#index(header)
     }
