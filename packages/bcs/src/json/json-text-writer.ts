@@ -71,6 +71,7 @@ export class JsonTextWriter {
     this.#view = viewOf(grown)
   }
 
+  /** Appends a byte. */
   byte(value: number): void {
     this.reserve(1)
     this.bytes[this.length++] = value
@@ -141,6 +142,7 @@ export class JsonTextWriter {
     this.byte(QUOTE)
   }
 
+  /** Appends a safe integer. */
   signedDecimal(value: number): void {
     if (value < 0) this.byte(MINUS)
     this.decimal(Math.abs(value))
