@@ -1,5 +1,5 @@
 import { type Codec, codecOf, parseJson } from '@ledger-state/bcs'
-import { ByteReader, ByteWriter, bytesToHex, isLedgerStateError, parseAddress } from '@ledger-state/core'
+import { ByteReader, bytesToHex, isLedgerStateError, parseAddress } from '@ledger-state/core'
 import { findGroupMember, type GetModule, resolveLayout } from '@ledger-state/move-module'
 import {
   moduleKey,
@@ -8,9 +8,9 @@ import {
   resourceGroupKey,
   resourceKey,
   type StructTag,
+  structTagToBytes,
   type TypeTag,
   tableItemKey,
-  writeStructTag,
 } from '@ledger-state/type-tag'
 import { invalidOption } from './errors.js'
 import { jsonOfRequest } from './json-of-request.js'
@@ -83,9 +83,7 @@ function lookUpResource(address: Uint8Array, tag: StructTag, getModule: GetModul
   const toJson = (bytes: Uint8Array) => codec.bytesToJson(bytes)
   const group = groupOf(tag, getModule)
   if (!group) return { stateKey: resourceKey(address, tag), pick: whole, toJson }
-  const writer = new ByteWriter()
-  writeStructTag(writer, tag)
-  const name = writer.toBytes()
+  const name = structTagToBytes(tag)
   return { stateKey: resourceGroupKey(address, group), pick: (value) => findGroupMember(value, name), toJson }
 }
 

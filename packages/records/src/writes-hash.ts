@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { hash } from 'node:crypto'
 import type { VersionWrites, Write } from '@ledger-state/core'
+import { bytesToLatin1 } from '@ledger-state/core/bytes'
 import { WRITES_HASH_LENGTH } from './commit-mark.js'
 import { isHoldingsKey, isSliceLeftOutKey, isWholeTransactionKey } from './own-keys.js'
 
@@ -108,5 +109,5 @@ class Presence {
 
 /** A key as a text, which differs for each key. */
 export function keyName(key: Uint8Array): string {
-  return Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1')
+  return bytesToLatin1(key)
 }

@@ -49,11 +49,7 @@ async function verify(
   const waypoint = followedFrom(trusted, rest.version)
   const proven = `${request.path}${request.path.includes('?') ? '&' : '?'}proof=true&proof_from=${waypoint}`
   const asked = { ...request, path: proven, at: rest.version }
-  const result = await untilAnswered(
-    () => askText(asked, signal),
-    signal,
-    () => {},
-  )
+  const result = await untilAnswered(() => askText(asked, signal), signal)
   if ('failure' in result) return { unavailable: result.failure.message }
   const task = { ...rest, waypoint, answer: result.value, url: `${window.location.origin}/v1` }
   return await inWorker(task, signal, (reached) => {

@@ -105,11 +105,7 @@ async function loadBlocks(head: StateHead, signal: AbortSignal): Promise<readonl
 
 /** Asks about the newest state, again while the node is lost or busy. */
 function askPatiently<T>(path: string, signal: AbortSignal): Promise<Result<T>> {
-  return untilAnswered(
-    () => ask<T>({ path }, signal),
-    signal,
-    () => {},
-  )
+  return untilAnswered(() => ask<T>({ path }, signal), signal)
 }
 
 /** Tables that a few requests found: some of those whose holders are where their types are declared. */

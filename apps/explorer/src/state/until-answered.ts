@@ -8,13 +8,13 @@ import type { Failure } from '../api/failure.ts'
 export async function untilAnswered<T>(
   ask: () => Promise<T>,
   signal: AbortSignal,
-  onWait: (failure: Failure) => void,
+  onWait?: (failure: Failure) => void,
 ): Promise<T> {
   for (;;) {
     const result = await ask()
     const failure = failureOf(result)
     if (failure?.retryAfterMs === undefined) return result
-    onWait(failure)
+    onWait?.(failure)
     await pause(failure.retryAfterMs, signal)
   }
 }
@@ -29,10 +29,14 @@ function failureOf(result: unknown): Failure | undefined {
  */
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, milliseconds)
-    signal.addEventListener('abort', () => {
+    const stop = (): void => {
       clearTimeout(timer)
       reject(signal.reason)
-    })
+    }
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop)
+      resolve()
+    }, milliseconds)
+    signal.addEventListener('abort', stop)
   })
 }

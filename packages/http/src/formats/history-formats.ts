@@ -5,13 +5,12 @@ import type { AnswerBytes } from '../admission/answer-bytes.js'
 import type { Turn } from '../admission/turn-queue.js'
 import { errorToReply } from '../protocol/error-reply.js'
 import { csvCell } from './csv-cell.js'
-import type { ItemText, PrintItem } from './item-text.js'
+import { type ItemText, NULL, type PrintItem } from './item-text.js'
 import type { PageBody } from './page-body.js'
 import { TRANSACTION_COLUMNS, type TransactionOf, transactionMember, transactionToCsv } from './transaction-formats.js'
 
 const VERSION = Buffer.from('{"version":')
 const TIMESTAMP = Buffer.from(',"timestamp":')
-const NULL = Buffer.from('null')
 const ERROR = Buffer.from('"error":')
 const COMMA = 0x2c
 const END = 0x7d

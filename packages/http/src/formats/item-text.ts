@@ -1,6 +1,9 @@
 import { JsonTextWriter } from '@ledger-state/bcs'
 import type { StoredValue } from '@ledger-state/ledger'
 
+/** JSON of something that is not there. */
+export const NULL = Buffer.from('null')
+
 /** The JSON of an item of a page, while it is printed. */
 export interface ItemText {
   /** The text so far. */

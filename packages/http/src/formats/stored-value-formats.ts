@@ -1,7 +1,5 @@
 import type { StoredValue } from '@ledger-state/ledger'
-import type { ItemText } from './item-text.js'
-
-const NULL = Buffer.from('null')
+import { type ItemText, NULL } from './item-text.js'
 
 /** Prints a stored value; null for one that was deleted. */
 export function printStoredValue(value: StoredValue | undefined, text: ItemText): void {

@@ -1,6 +1,5 @@
-import { ByteWriter } from '@ledger-state/core'
 import { listResourcesInSteps, type Resource } from '@ledger-state/ledger'
-import { writeStructTag } from '@ledger-state/type-tag'
+import { structTagToBytes } from '@ledger-state/type-tag'
 import { printResource } from '../formats/resource-formats.js'
 import { createAccountListing } from './parts/account-listing.js'
 import { type BcsMapEntry, PrintedArrayBody } from './parts/page-bodies.js'
@@ -18,7 +17,5 @@ export const getAccountResources = createAccountListing<Resource>({
 })
 
 function resourceToEntry({ tag, bytes }: Resource): BcsMapEntry {
-  const writer = new ByteWriter()
-  writeStructTag(writer, tag)
-  return { key: writer.toBytes(), value: bytes }
+  return { key: structTagToBytes(tag), value: bytes }
 }

@@ -1,10 +1,9 @@
 import { rawTableItemHistory } from '@ledger-state/ledger'
+import { NULL } from '../formats/item-text.js'
 import { createHistoryOperation } from './parts/history-operation.js'
 import type { Operation } from './parts/operation.js'
 import { expectJsonContentType, parseAddressParameter, parseRawTableItemBody } from './parts/request-parts.js'
 import { TABLE_HANDLE_PARAMETER } from './parts/table-parts.js'
-
-const NULL = Buffer.from('null')
 
 export const getRawTableItemHistory: Operation = createHistoryOperation<Uint8Array | undefined>({
   id: 'get_raw_table_item_history',

@@ -1,15 +1,15 @@
-import { ByteReader, ByteWriter } from '@ledger-state/core'
+import { ByteReader } from '@ledger-state/core'
 import { decodeUtf8 } from '@ledger-state/core/bytes'
 import type { StateView } from '@ledger-state/engine'
 import { findGroupMember } from '@ledger-state/move-module'
 import { objectKey } from '@ledger-state/records'
-import { parseStructTag, resourceKey, type StructTag, writeStructTag } from '@ledger-state/type-tag'
+import { parseStructTag, resourceKey, structTagToBytes } from '@ledger-state/type-tag'
 import type { LedgerState } from '../state/ledger-state.js'
 import type { HeldAsset } from './holding.js'
 import { ifDecoded } from './object-members.js'
 
 const COIN_INFO = parseStructTag('0x1::coin::CoinInfo')
-const METADATA = tagBytes(parseStructTag('0x1::fungible_asset::Metadata'))
+const METADATA = structTagToBytes(parseStructTag('0x1::fungible_asset::Metadata'))
 
 /** Metadata of an asset, by its creator. */
 export interface AssetMetadata {
@@ -41,10 +41,4 @@ function metadataOf(view: StateView, address: Uint8Array): Uint8Array | undefine
 function coinInfoOf(view: StateView, { coin }: Extract<HeldAsset, { standard: 'v1' }>): Uint8Array | undefined {
   if (coin.kind !== 'struct') return undefined
   return view.get(resourceKey(coin.address, { ...COIN_INFO, typeArguments: [coin] }))
-}
-
-function tagBytes(tag: StructTag): Uint8Array {
-  const writer = new ByteWriter()
-  writeStructTag(writer, tag)
-  return writer.toBytes()
 }

@@ -1,7 +1,7 @@
-import { ADDRESS_LENGTH, ByteReader, ByteWriter, isLedgerStateError } from '@ledger-state/core'
+import { ADDRESS_LENGTH, ByteReader, isLedgerStateError } from '@ledger-state/core'
 import { copyBytes, decodeUtf8 } from '@ledger-state/core/bytes'
 import { findGroupMember, findGroupMembers } from '@ledger-state/move-module'
-import { parseStructTag, writeStructTag } from '@ledger-state/type-tag'
+import { parseStructTag, structTagToBytes } from '@ledger-state/type-tag'
 
 // Members of the resource groups of fungible assets, tokens and collections, in the framework's layouts. A member that
 // does not decode completely is absent.
@@ -243,7 +243,5 @@ export function ifDecoded<T>(read: () => T): T | undefined {
 
 /** BCS of a struct tag, by which groups name their members. */
 function tagBytes(text: string): Uint8Array {
-  const writer = new ByteWriter()
-  writeStructTag(writer, parseStructTag(text))
-  return writer.toBytes()
+  return structTagToBytes(parseStructTag(text))
 }

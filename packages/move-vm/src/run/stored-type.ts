@@ -1,13 +1,12 @@
-import { ByteWriter } from '@ledger-state/core'
 import { allocateBytes, writeHexBytes } from '@ledger-state/core/bytes'
 import {
   resourceGroupKey,
   resourceKey,
   STATE_KEY_ADDRESS_AT,
   type StructTag,
+  structTagToBytes,
   typeTagSize,
   typeTagToText,
-  writeStructTag,
 } from '@ledger-state/type-tag'
 import { STATUS } from '../faults/status.js'
 import { VmFault } from '../faults/vm-fault.js'
@@ -39,16 +38,10 @@ export function storedTypeOf(tag: StructTag, group: StructTag | undefined): Stor
   if (TAG_COST.node * typeTagSize(tag) + text.length > TAG_COST.most) throw new VmFault(STATUS.TYPE_TAG_LIMIT_EXCEEDED)
   return {
     text,
-    member: memberNameOf(tag),
+    member: structTagToBytes(tag),
     group: group && typeTagToText(group),
     key: group ? resourceGroupKey(NO_ADDRESS, group) : resourceKey(NO_ADDRESS, tag),
   }
-}
-
-function memberNameOf(tag: StructTag): Uint8Array {
-  const writer = new ByteWriter()
-  writeStructTag(writer, tag)
-  return writer.toBytes()
 }
 
 /** The state key of a resource, or of its group, at an address of 64 hex digits. */

@@ -1,6 +1,6 @@
-import { ADDRESS_LENGTH, ByteReader, ByteWriter, isLedgerStateError } from '@ledger-state/core'
+import { ADDRESS_LENGTH, ByteReader, isLedgerStateError } from '@ledger-state/core'
 import { copyBytes } from '@ledger-state/core/bytes'
-import { findGroupMembers, parseStructTag, writeStructTag } from '@ledger-state/type-tag'
+import { findGroupMembers, parseStructTag, structTagToBytes } from '@ledger-state/type-tag'
 
 // Stored forms of objects, fungible stores, tokens and coin stores. A value that does not decode completely counts as
 // absent.
@@ -133,7 +133,5 @@ function u64At(bytes: Uint8Array, at: number): bigint {
 }
 
 function tagBytes(text: string): Uint8Array {
-  const writer = new ByteWriter()
-  writeStructTag(writer, parseStructTag(text))
-  return writer.toBytes()
+  return structTagToBytes(parseStructTag(text))
 }

@@ -1,6 +1,6 @@
-import { ADDRESS_LENGTH, ByteWriter, isLedgerStateError } from '@ledger-state/core'
+import { ADDRESS_LENGTH, isLedgerStateError } from '@ledger-state/core'
 import { readGroupMembers, skipTag } from '@ledger-state/move-module'
-import { parseStructTag, skipStructTag, writeStructTag } from '@ledger-state/type-tag'
+import { parseStructTag, skipStructTag, structTagToBytes } from '@ledger-state/type-tag'
 
 const OBJECT_CORE = tagBytes('0x1::object::ObjectCore')
 /** Type of the remains of a burnt object. */
@@ -26,7 +26,5 @@ export function ownersInGroup(group: Uint8Array): readonly Uint8Array[] {
 }
 
 function tagBytes(text: string): Uint8Array {
-  const writer = new ByteWriter()
-  writeStructTag(writer, parseStructTag(text))
-  return writer.toBytes()
+  return structTagToBytes(parseStructTag(text))
 }

@@ -6,6 +6,7 @@ import { KeyHash } from '../memtable/key-hash.js'
 import type { Memtable } from '../memtable/memtable.js'
 import { NONE, type Segment } from '../memtable/segment.js'
 import { SegmentMatch } from '../segments/block-search.js'
+import { copyPart } from '../segments/byte-output.js'
 import { ABSENT, type Found, PRESENT, REMOVED } from '../segments/found.js'
 import { KeyProbe } from '../segments/key-filter.js'
 import type { BlocksAhead } from './blocks-ahead.js'
@@ -50,13 +51,9 @@ export class Lookup {
     return start < this.#end - 1 ? Buffer.from(this.#bytes.subarray(start, this.#end - 1)) : undefined
   }
 
-  /** Copy of the value that was found, in Node's pool of memory: a separate typed array costs ten times as much. */
+  /** Copy of the value that was found. */
   copy(): Uint8Array {
-    const end = storedValueEnd(this.#bytes, this.#start, this.#end)
-    const value = new Uint8Array(this.#bytes.buffer, this.#bytes.byteOffset + this.#start, end - this.#start)
-    const copy = Buffer.allocUnsafe(value.length)
-    copy.set(value)
-    return copy
+    return copyPart(this.#bytes, this.#start, storedValueEnd(this.#bytes, this.#start, this.#end))
   }
 
   /** Looks up a key at a version, given as halves. @throws `store_corrupt` */

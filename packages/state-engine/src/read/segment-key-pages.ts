@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import type { KeyedEntry } from '@ledger-state/core'
 import { storedToValue } from '@ledger-state/engine/authoring'
 import { SegmentMatch } from '../segments/block-search.js'
-import { partOf } from '../segments/byte-output.js'
+import { copyPart } from '../segments/byte-output.js'
 import { ABSENT, PRESENT } from '../segments/found.js'
 import { SegmentKeys } from '../segments/segment-keys.js'
 import { type SegmentSlice, versionInSlice } from './segment-slices.js'
@@ -95,9 +95,7 @@ function entryOf(key: Uint8Array, cursors: readonly Cursor[]): KeyedEntry | null
     const found = keys.find(most, MATCH)
     if (found === ABSENT) continue
     if (found !== PRESENT) return found === undefined ? undefined : null
-    const stored = Buffer.allocUnsafe(MATCH.end - MATCH.start)
-    stored.set(partOf(MATCH.bytes, MATCH.start, MATCH.end))
-    const { value, annotation } = storedToValue(stored)
+    const { value, annotation } = storedToValue(copyPart(MATCH.bytes, MATCH.start, MATCH.end))
     const version = slice.row.firstVersion + BigInt(MATCH.version)
     return annotation ? { key, version, value, annotation } : { key, version, value }
   }

@@ -1,5 +1,4 @@
-import { Buffer } from 'node:buffer'
-import { partOf } from './byte-output.js'
+import { copyPart } from './byte-output.js'
 import { compareBytes } from './compare-bytes.js'
 import { DELETED, EntryReader } from './entry-reader.js'
 import type { KeyProbe } from './key-filter.js'
@@ -44,11 +43,8 @@ export class SegmentRevisions {
   /** Copy of the value at the cursor; null for a deletion. */
   value(): Uint8Array | null {
     const { bytes, starts, ends } = this.#entry
-    const [start, end] = [starts[this.#write]!, ends[this.#write]!]
-    if (end === DELETED) return null
-    const copy = Buffer.allocUnsafe(end - start)
-    copy.set(partOf(bytes, start, end))
-    return copy
+    const end = ends[this.#write]!
+    return end === DELETED ? null : copyPart(bytes, starts[this.#write]!, end)
   }
 
   /** Moves to the newest write at or below a version. Returns whether there is one. @throws `store_corrupt` */

@@ -1,7 +1,7 @@
-import { Buffer } from 'node:buffer'
 import { linkSync, rmSync } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { bytesToLatin1 } from '@ledger-state/core/bytes'
 import { syncFile } from '@ledger-state/core/files'
 import { highHalf, lowHalf } from '../bytes/numbered-key.js'
 import { codecOfLevel } from '../compaction/codec-of-level.js'
@@ -131,7 +131,7 @@ class Join {
       const { entry } = cursor
       if (isWhole && cursor.isNewKey && entry.ends[0] === DELETED) {
         const key = cursor.key.copy()
-        if (newestInSlices(older, this.#probe.take(key), this.#match) !== PRESENT) unknown.add(toText(key))
+        if (newestInSlices(older, this.#probe.take(key), this.#match) !== PRESENT) unknown.add(bytesToLatin1(key))
       }
       if (entries % ENTRIES_BETWEEN_TURNS === 0) await this.#pause()
     }
@@ -210,7 +210,7 @@ function withoutFirst(sink: SegmentSink, keys: ReadonlySet<string>): SegmentSink
       isFirst = true
     },
     add: (...write) => {
-      const isLeftOut = isFirst && keys.has(toText(key![0].subarray(key![1], key![2])))
+      const isLeftOut = isFirst && keys.has(bytesToLatin1(key![0].subarray(key![1], key![2])))
       isFirst = false
       if (isLeftOut) return
       // Only now: a key has one write at least.
@@ -220,10 +220,6 @@ function withoutFirst(sink: SegmentSink, keys: ReadonlySet<string>): SegmentSink
     },
     addBlock: (entry) => sink.addBlock(entry),
   }
-}
-
-function toText(key: Uint8Array): string {
-  return Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1')
 }
 
 /** The files never change, so a link is as good as a copy. The writer of a store may not have synced them. */
