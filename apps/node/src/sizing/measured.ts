@@ -17,7 +17,7 @@ export const MEASURED: MeasuredSizes = { bytesPerWrite: 84.2, bytesPerKey: 292.5
 export const MEASURED_COMPRESSED: MeasuredSizes = { bytesPerWrite: 25.2, bytesPerKey: 97, growth: 1.45 }
 
 /** Bytes of index and filter of each key and of each write: if these are in memory, a look-up reads the disk about once. */
-export const INDEX_BYTES_PER_KEY = 2.6
+export const INDEX_BYTES_PER_KEY = 2.9
 export const INDEX_BYTES_PER_WRITE = 0.8
 
 /** Memory of processes, without the page cache. */

@@ -90,7 +90,7 @@ export class SegmentReader {
     return this.#sketch
   }
 
-  /** Whether the segment may have a key: about 1 % of those that it does not have pass. */
+  /** Whether the segment may have a key: 0.5 % of those that it does not have pass. */
   mayHave(probe: KeyProbe): boolean {
     return this.#filter.mayHave(probe)
   }
