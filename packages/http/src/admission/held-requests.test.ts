@@ -178,6 +178,38 @@ describe('a request for a version just above the latest', () => {
     expect(await block).toMatchObject({ block_height: '4' })
   })
 
+  it('waits for the block of a height, for the version of a transaction, and for one in a header', async () => {
+    const { answered, port, hasReceived, reach } = await serve({ spreadMs: PATIENCE_MS })
+    await reach(3n)
+    const url = `http://127.0.0.1:${port}/v1`
+    const headers = { 'content-type': 'application/json', 'x-svc-ledger-version': '4' }
+    const document = jsonOf(
+      fetch(`${url}/graphql`, { method: 'POST', body: '{"query":"{ledger_infos{chain_id}}"}', headers }),
+    )
+    const answers = [
+      'blocks/by_height/4',
+      'transactions/by_version/4',
+      'transactions?start=4',
+      'transactions/auxiliary_info?start_version=4',
+      'accounts/0x1/transaction_summaries?end_version=4',
+    ].map((path) => jsonOf(fetch(`${url}/${path}`)))
+    await hasReceived(answers.length + 1)
+    await fetch(url)
+    expect(answered.map(({ route }) => route)).toEqual(['/v1'])
+    await reach(4n)
+    expect(await answers[0]).toMatchObject({ block_height: '4' })
+    expect(await document).not.toMatchObject({ error_code: 'version_not_found' })
+    // This store keeps no transactions.
+    for (const answer of answers.slice(1)) expect(await answer).toMatchObject({ error_code: 'api_disabled' })
+  })
+
+  it('is not refused for a parameter that its operation does not have', async () => {
+    const { port, reach } = await serve({ spreadMs: PATIENCE_MS })
+    await reach(3n)
+    const answer = await fetch(`http://127.0.0.1:${port}/v1/accounts/0x1/balance/0xa?start=%zz`)
+    expect([answer.status, await answer.text()]).toEqual([200, '0'])
+  })
+
   it('waits for a version or a branch that another process has shown in a cursor', async () => {
     const { engine, port, hasReceived, reach } = await serve({ spreadMs: PATIENCE_MS })
     await reach(3n)
@@ -205,6 +237,8 @@ describe('a request for a version just above the latest', () => {
       await reach(3n)
       for (const answer of askAt(port, version))
         expect(await answer, JSON.stringify(limits)).toMatchObject({ error_code: 'version_not_found' })
+      const block = fetch(`http://127.0.0.1:${port}/v1/blocks/by_height/${version}`)
+      expect(await jsonOf(block), JSON.stringify(limits)).toMatchObject({ error_code: 'block_not_found' })
       await stopServer(running!)
       running = undefined
     }
