@@ -203,6 +203,22 @@ describe('a request for a version just above the latest', () => {
     for (const answer of answers.slice(1)) expect(await answer).toMatchObject({ error_code: 'api_disabled' })
   })
 
+  it('waits for the block of a time, which another process may have shown', async () => {
+    const { answered, port, hasReceived, reach } = await serve({ spreadMs: PATIENCE_MS })
+    await reach(3n)
+    const url = `http://127.0.0.1:${port}/v1`
+    const balance = `${url}/accounts/0x1/balance/0xa`
+    const answers = ['?ledger_timestamp=4', '/history?to=1970-01-01T00:00:00.000004Z'].map((end) =>
+      fetch(balance + end),
+    )
+    await hasReceived(answers.length)
+    for (const end of ['?ledger_timestamp=3', '?ledger_timestamp=x', '?ledger_timestamp=10001000004'])
+      await fetch(balance + end)
+    expect(answered.map(({ status }) => status)).toEqual([200, 400, 200])
+    await reach(4n)
+    for (const answer of answers) expect((await answer).headers.get('x-svc-read-version')).toBe('4')
+  })
+
   it('is not refused for a parameter that its operation does not have', async () => {
     const { port, reach } = await serve({ spreadMs: PATIENCE_MS })
     await reach(3n)

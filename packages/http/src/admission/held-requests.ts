@@ -8,7 +8,7 @@ import { Refusal } from './refusal.js'
 // node that lacks this version holds the request until it is served, so that the ledger never goes back for the client.
 
 const CHECK_MS = 10
-/** Most versions or blocks by which one process may be behind another. No ledger gains more in some milliseconds. */
+/** Most versions, blocks or seconds by which one process may be behind another in some milliseconds. */
 const MOST_BEHIND = 10_000n
 
 export interface HoldLimits {

@@ -6,7 +6,7 @@ export type LedgerTest = (ledger: LedgerSummary | undefined) => boolean
 /** A place in the ledger that another process may have shown before this one has it. */
 export interface NearPlace {
   readonly isIn: LedgerTest
-  /** Number of versions, or of blocks, by which the place is above the latest. */
+  /** Number of versions, blocks or seconds by which the place is above the latest. */
   distanceFrom(ledger: LedgerSummary): bigint
 }
 
@@ -21,6 +21,16 @@ export function blockPlace(height: bigint): NearPlace {
   return {
     isIn: (ledger) => ledger !== undefined && ledger.latestBlock.height >= height,
     distanceFrom: ({ latestBlock }) => height - latestBlock.height,
+  }
+}
+
+const USEC_PER_SECOND = 1_000_000n
+
+/** The block of a time, in microseconds since 1970. */
+export function timePlace(timestampUsec: bigint): NearPlace {
+  return {
+    isIn: (ledger) => ledger !== undefined && ledger.latestBlock.timestampUsec >= timestampUsec,
+    distanceFrom: ({ latestBlock }) => (timestampUsec - latestBlock.timestampUsec) / USEC_PER_SECOND,
   }
 }
 

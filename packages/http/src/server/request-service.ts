@@ -20,6 +20,7 @@ import { createOperations } from './create-operations.js'
 import { Exchange, type ServiceContext } from './exchange.js'
 import { createForwarder, newestNamedBy } from './forwarding.js'
 import { expectFraming } from './framing.js'
+import { timeNamedBy } from './named-times.js'
 import { DEFAULT_HEADER_WORD, type RequestListenerOptions } from './request-listener-options.js'
 import { createRouter, type FoundRoute, type Router } from './router.js'
 import { createServiceContext } from './service-context.js'
@@ -147,7 +148,8 @@ export class RequestService {
     const { query } = exchange
     if (!forwarder && this.#spreadMs === 0) return undefined
     if (this.#spreadMs > 0) {
-      const shown = placeOfCursor(query) ?? found.route.namedPlace?.(found.params, exchange)
+      const { route, params } = found
+      const shown = placeOfCursor(query) ?? route.namedPlace?.(params, exchange) ?? timeNamedBy(found, query)
       const late = shown && held.untilNear(exchange.response, shown, this.#spreadMs)
       if (late) return late
     }
