@@ -3,6 +3,7 @@ import { createMemoryEngine, type StateReader } from '@ledger-state/engine'
 import { eventually, PATIENCE_MS } from '@ledger-state/testing/eventually'
 import { afterEach, describe, expect, it } from 'vitest'
 import { RAW_ITEM_BODY, type RunningServer, startServerOver, stopServer } from '../../testing/one-item-server.ts'
+import { createSignedTransactions } from '../../testing/signed-transactions.ts'
 import type { AnswerReport } from '../server/request-listener-options.js'
 
 const ITEM = '/v1/tables/0x7/raw_item'
@@ -217,6 +218,29 @@ describe('a request for a version just above the latest', () => {
     expect(answered.map(({ status }) => status)).toEqual([200, 400, 200])
     await reach(4n)
     for (const answer of answers) expect((await answer).headers.get('x-svc-read-version')).toBe('4')
+  })
+
+  it('waits once for a transaction by its hash', async () => {
+    const { engine, chain } = await createSignedTransactions({ seed: 1 })
+    const { latestVersion } = chain
+    const cut = latestVersion - 5n
+    running = await startServerOver(engine, { maxHoldMs: PATIENCE_MS, spreadMs: PATIENCE_MS })
+    const url = `http://127.0.0.1:${running.port}/v1`
+    const read = async (path: string) => {
+      const answer = await fetch(`${url}/transactions/${path}`)
+      return { status: answer.status, body: (await answer.json()) as { hash?: string } }
+    }
+    const newest = await read(`by_version/${latestVersion}`)
+    const { hash } = newest.body
+    const rest = [...engine.versions(cut + 1n, latestVersion)]
+    await engine.truncateTo(cut)
+    const waiting = ['by_hash', 'wait_by_hash'].map((name) => read(`${name}/${hash}`))
+    const unknown = read(`by_hash/0x${'00'.repeat(32)}`)
+    const atVersion = await read(`by_hash/${hash}?ledger_version=${cut}`)
+    expect(atVersion.status).toBe(404)
+    await engine.commit(rest, { chainId: engine.ledger!.chainId })
+    for (const answer of waiting) expect(await answer).toEqual(newest)
+    expect((await unknown).status).toBe(404)
   })
 
   it('is not refused for a parameter that its operation does not have', async () => {

@@ -74,6 +74,12 @@ export interface OperationRequest {
    */
   expectStreams(): () => StreamHost
   /**
+   * Waits until the ledger is newer than the pinned state, for some milliseconds at most: another process may have shown
+   * what this one does not find. Undefined if there is no other process, or too many requests wait.
+   * @throws `client_left`
+   */
+  untilNewer(): Promise<void> | undefined
+  /**
    * Lets other requests have a turn. Work that may hold the event loop for longer than `TURN_BUDGET_MS` awaits this
    * between its steps. Resolves with the milliseconds that its next turn has.
    * @throws `client_left` if the client no longer waits for the answer
