@@ -58,8 +58,7 @@ export const invalidRequest = declareErrors('invalid_request', {
    * @param part name of the part, such as "path `address`"
    */
   invalidPart: unparsed,
-  invalidDuration: (text: string) =>
-    unparsed('parameter `duration_secs`', `${JSON.stringify(clip(text))} is not a whole number of seconds (u32)`),
+  invalidDuration: (text: string) => `${JSON.stringify(clip(text))} is not a whole number of seconds (u32)`,
   moduleNameInvalid: (text: string) => unparsed('path `module_name`', `Invalid identifier '${clip(text)}'`),
   /**
    * Error for a type tag that does not name a struct.

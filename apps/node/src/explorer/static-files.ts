@@ -71,7 +71,7 @@ export class StaticFiles {
       'content-type': file.type,
       'content-length': body.length,
       'cache-control': HASHED.test(path) && known ? 'public, max-age=31536000, immutable' : 'no-cache',
-      vary: 'Accept-Encoding',
+      vary: known ? 'Accept-Encoding' : 'Accept, Accept-Encoding',
       ...(body === file.brotli && { 'content-encoding': 'br' }),
     })
     response.end(method === 'HEAD' ? undefined : body)
@@ -80,11 +80,12 @@ export class StaticFiles {
 }
 
 /**
- * Whether a request is for a view. Browsers ask for views by paths that the page reads; programs get 404 for everything
- * except `/` and files.
+ * Whether a request is for a view. Browsers ask for views by paths that the page reads. Programs get 404 for everything
+ * except files, and `/` unless they ask for JSON.
  */
-function isExplorerView(path: string, { headers }: IncomingMessage): boolean {
-  return path === '/' || headers.accept?.includes('text/html') === true
+export function isExplorerView(path: string, { headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  const accept = headers.accept?.toLowerCase() ?? ''
+  return accept.includes('text/html') || (path === '/' && !accept.includes('application/json'))
 }
 
 /** The page that shows the ledger; undefined if this program was installed without it. */

@@ -123,9 +123,19 @@ describe('a wide integer', () => {
 
   it('is zero however many zeros it has', () => {
     for (const zeros of [1, 15, 16, 20, 21, 200]) {
-      for (const sign of ['', '+', '-']) {
+      for (const sign of ['', '+']) {
         expect(encode({ kind: 'u64' }, `"${sign}${'0'.repeat(zeros)}"`)).toBe(`0x${'00'.repeat(8)}`)
       }
+      expect(encode({ kind: 'i64' }, `"-${'0'.repeat(zeros)}"`)).toBe(`0x${'00'.repeat(8)}`)
+    }
+  })
+
+  it.each(Object.entries(INTEGER_WIDTH))('is no zero with a minus sign, unless it is signed: %s', (kind, width) => {
+    const zero = `0x${'00'.repeat(width.bytes)}`
+    for (const json of width.bytes >= 8 ? ['-0', '"-0"', `"-${'0'.repeat(30)}"`] : ['-0']) {
+      const write = () => encode({ kind } as Layout, json)
+      if (width.signed) expect(write()).toBe(zero)
+      else expect(write).toThrow(`does not fit in ${kind}`)
     }
   })
 

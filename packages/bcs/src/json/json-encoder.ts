@@ -141,7 +141,9 @@ function integerEncoder(kind: string): Encoder {
     if (kind === 'u64' && writeLargeU64(text, 0, text.length, writer)) return
     const integer = parseDecimal(text)
     if (integer === undefined) throw invalidValue.because(`${quote(text)} is not ${expected}`)
-    if (integer < least || integer > most) throw invalidValue.integerOutOfRange(text, kind)
+    // An unsigned integer has no minus sign, not even zero.
+    const fits = integer >= least && integer <= most && (signed || !text.startsWith('-'))
+    if (!fits) throw invalidValue.integerOutOfRange(text, kind)
     writer.integer(integer, width)
   }
 }

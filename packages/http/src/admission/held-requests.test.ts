@@ -3,6 +3,7 @@ import { createMemoryEngine, type StateReader } from '@ledger-state/engine'
 import { eventually, PATIENCE_MS } from '@ledger-state/testing/eventually'
 import { afterEach, describe, expect, it } from 'vitest'
 import { RAW_ITEM_BODY, type RunningServer, startServerOver, stopServer } from '../../testing/one-item-server.ts'
+import { createSignedTransactions } from '../../testing/signed-transactions.ts'
 import type { AnswerReport } from '../server/request-listener-options.js'
 
 const ITEM = '/v1/tables/0x7/raw_item'
@@ -178,6 +179,77 @@ describe('a request for a version just above the latest', () => {
     expect(await block).toMatchObject({ block_height: '4' })
   })
 
+  it('waits for the block of a height, for the version of a transaction, and for one in a header', async () => {
+    const { answered, port, hasReceived, reach } = await serve({ spreadMs: PATIENCE_MS })
+    await reach(3n)
+    const url = `http://127.0.0.1:${port}/v1`
+    const headers = { 'content-type': 'application/json', 'x-svc-ledger-version': '4' }
+    const document = jsonOf(
+      fetch(`${url}/graphql`, { method: 'POST', body: '{"query":"{ledger_infos{chain_id}}"}', headers }),
+    )
+    const answers = [
+      'blocks/by_height/4',
+      'transactions/by_version/4',
+      'transactions?start=4',
+      'transactions/auxiliary_info?start_version=4',
+      'accounts/0x1/transaction_summaries?end_version=4',
+    ].map((path) => jsonOf(fetch(`${url}/${path}`)))
+    await hasReceived(answers.length + 1)
+    await fetch(url)
+    expect(answered.map(({ route }) => route)).toEqual(['/v1'])
+    await reach(4n)
+    expect(await answers[0]).toMatchObject({ block_height: '4' })
+    expect(await document).not.toMatchObject({ error_code: 'version_not_found' })
+    // This store keeps no transactions.
+    for (const answer of answers.slice(1)) expect(await answer).toMatchObject({ error_code: 'api_disabled' })
+  })
+
+  it('waits for the block of a time, which another process may have shown', async () => {
+    const { answered, port, hasReceived, reach } = await serve({ spreadMs: PATIENCE_MS })
+    await reach(3n)
+    const url = `http://127.0.0.1:${port}/v1`
+    const balance = `${url}/accounts/0x1/balance/0xa`
+    const answers = ['?ledger_timestamp=4', '/history?to=1970-01-01T00:00:00.000004Z'].map((end) =>
+      fetch(balance + end),
+    )
+    await hasReceived(answers.length)
+    for (const end of ['?ledger_timestamp=3', '?ledger_timestamp=x', '?ledger_timestamp=10001000004'])
+      await fetch(balance + end)
+    expect(answered.map(({ status }) => status)).toEqual([200, 400, 200])
+    await reach(4n)
+    for (const answer of answers) expect((await answer).headers.get('x-svc-read-version')).toBe('4')
+  })
+
+  it('waits once for a transaction by its hash', async () => {
+    const { engine, chain } = await createSignedTransactions({ seed: 1 })
+    const { latestVersion } = chain
+    const cut = latestVersion - 5n
+    running = await startServerOver(engine, { maxHoldMs: PATIENCE_MS, spreadMs: PATIENCE_MS })
+    const url = `http://127.0.0.1:${running.port}/v1`
+    const read = async (path: string) => {
+      const answer = await fetch(`${url}/transactions/${path}`)
+      return { status: answer.status, body: (await answer.json()) as { hash?: string } }
+    }
+    const newest = await read(`by_version/${latestVersion}`)
+    const { hash } = newest.body
+    const rest = [...engine.versions(cut + 1n, latestVersion)]
+    await engine.truncateTo(cut)
+    const waiting = ['by_hash', 'wait_by_hash'].map((name) => read(`${name}/${hash}`))
+    const unknown = read(`by_hash/0x${'00'.repeat(32)}`)
+    const atVersion = await read(`by_hash/${hash}?ledger_version=${cut}`)
+    expect(atVersion.status).toBe(404)
+    await engine.commit(rest, { chainId: engine.ledger!.chainId })
+    for (const answer of waiting) expect(await answer).toEqual(newest)
+    expect((await unknown).status).toBe(404)
+  })
+
+  it('is not refused for a parameter that its operation does not have', async () => {
+    const { port, reach } = await serve({ spreadMs: PATIENCE_MS })
+    await reach(3n)
+    const answer = await fetch(`http://127.0.0.1:${port}/v1/accounts/0x1/balance/0xa?start=%zz`)
+    expect([answer.status, await answer.text()]).toEqual([200, '0'])
+  })
+
   it('waits for a version or a branch that another process has shown in a cursor', async () => {
     const { engine, port, hasReceived, reach } = await serve({ spreadMs: PATIENCE_MS })
     await reach(3n)
@@ -205,6 +277,8 @@ describe('a request for a version just above the latest', () => {
       await reach(3n)
       for (const answer of askAt(port, version))
         expect(await answer, JSON.stringify(limits)).toMatchObject({ error_code: 'version_not_found' })
+      const block = fetch(`http://127.0.0.1:${port}/v1/blocks/by_height/${version}`)
+      expect(await jsonOf(block), JSON.stringify(limits)).toMatchObject({ error_code: 'block_not_found' })
       await stopServer(running!)
       running = undefined
     }

@@ -1,14 +1,15 @@
 import type { ServerResponse } from 'node:http'
 import type { LedgerSummary } from '@ledger-state/engine'
 import { clientLeft, type RequestError, versionNotReached } from '../errors.js'
+import { type LedgerTest, type NearPlace, servesVersion } from './near-place.js'
 import { Refusal } from './refusal.js'
 
 // Interval of looks for a version. A client that reads from several nodes names the newest version that it has seen; a
 // node that lacks this version holds the request until it is served, so that the ledger never goes back for the client.
 
 const CHECK_MS = 10
-/** Most versions by which one process may be behind another. No ledger gains more in some milliseconds. */
-const NEAR_VERSIONS = 10_000n
+/** Most versions, blocks or seconds by which one process may be behind another in some milliseconds. */
+const MOST_BEHIND = 10_000n
 
 export interface HoldLimits {
   /** Time for which a request is held for a version before it is answered 503, in milliseconds. */
@@ -16,9 +17,6 @@ export interface HoldLimits {
   /** Most requests that are held for a version at one time; further ones are answered 503. */
   readonly maxHeld: number
 }
-
-/** Whether a ledger has what a request waits for; there is none in an empty store. */
-type LedgerTest = (ledger: LedgerSummary | undefined) => boolean
 
 interface HeldRequest {
   readonly response: ServerResponse
@@ -91,20 +89,14 @@ export class HeldRequests {
   }
 
   /**
-   * Holds a request until the ledger has a version a little above the latest, and more that the client has seen, for at
-   * most some milliseconds. Returns undefined if there is nothing to wait for, the version is too far above, or too many
-   * requests are held.
+   * Holds a request until the ledger has a place a little above the latest, for at most some milliseconds. Returns
+   * undefined if there is nothing to wait for, the place is too far above, or too many requests are held.
    * @throws `client_left`
    */
-  untilNear(
-    response: ServerResponse,
-    version: bigint,
-    mostMs: number,
-    isIn: LedgerTest = servesVersion(version),
-  ): Promise<void> | undefined {
-    if (this.isReached(isIn) || this.#isFull) return undefined
-    const isNear = this.isReached((ledger) => ledger !== undefined && version <= ledger.latestVersion + NEAR_VERSIONS)
-    return isNear ? this.#hold(response, isIn, mostMs).then(() => {}) : undefined
+  untilNear(response: ServerResponse, place: NearPlace, mostMs: number): Promise<void> | undefined {
+    if (this.isReached(place.isIn) || this.#isFull) return undefined
+    const isNear = this.isReached((ledger) => ledger !== undefined && place.distanceFrom(ledger) <= MOST_BEHIND)
+    return isNear ? this.#hold(response, place.isIn, mostMs).then(() => {}) : undefined
   }
 
   get #isFull(): boolean {
@@ -139,8 +131,4 @@ export class HeldRequests {
   refusalFor(version: bigint): Refusal {
     return new Refusal(versionNotReached(version, this.#ledger.info?.latestVersion))
   }
-}
-
-function servesVersion(version: bigint): LedgerTest {
-  return (ledger) => ledger !== undefined && ledger.latestVersion >= version
 }

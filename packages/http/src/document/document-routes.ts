@@ -21,7 +21,7 @@ export function createDocumentRoutes(
   return [
     textRoute(DOCUMENT_PATHS.json, 'application/json', () => documentText()),
     // Each JSON text is one of YAML 1.2.
-    textRoute(DOCUMENT_PATHS.yaml, 'application/yaml', () => documentText(2)),
+    textRoute(DOCUMENT_PATHS.yaml, 'application/x-yaml', () => documentText(2), ['content-disposition', 'inline']),
     textRoute(DOCUMENT_PATHS.page, 'text/html; charset=utf-8', () => createSpecPage(operations, examples), [
       'content-security-policy',
       SPEC_PAGE_POLICY,

@@ -14,7 +14,8 @@ async function openPage(examples: RequestExamples = {}) {
 it('the document for programs that read YAML is the JSON one', async () => {
   const listener = createRequestListener({ ledger: createLedger(createMemoryEngine()) })
   const [json, yaml] = [await inject(listener, '/v1/spec.json'), await inject(listener, '/v1/spec.yaml')]
-  expect([yaml.statusCode, yaml.headers['content-type']]).toEqual([200, 'application/yaml'])
+  expect([yaml.statusCode, yaml.headers['content-type']]).toEqual([200, 'application/x-yaml'])
+  expect(yaml.headers['content-disposition']).toBe('inline')
   // JSON is YAML, too, without characters that YAML takes for ends of lines or forbids.
   expect(JSON.parse(yaml.body)).toEqual(JSON.parse(json.body))
   expect(yaml.body).not.toMatch(/(?!\n)[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u)

@@ -4,7 +4,7 @@ import { createLedger } from '@ledger-state/ledger'
 import { ABILITY, writeModule } from '@ledger-state/move-module'
 import { eventually } from '@ledger-state/testing/eventually'
 import { overriding } from '@ledger-state/testing/overriding'
-import { moduleKey, parseStructTag, resourceKey } from '@ledger-state/type-tag'
+import { moduleKey, parseStructTag, resourceGroupKey, resourceKey, structTagToBytes } from '@ledger-state/type-tag'
 import { inject } from 'light-my-request'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createRequestListener } from '../server/create-request-listener.js'
@@ -113,6 +113,25 @@ describe('a listing', () => {
       error_code: 'invalid_input',
     })
   })
+})
+
+it('a type that is stored twice, in a group too, is in the BCS map once, with its last value', async () => {
+  const engine = await engineWith([1, 1])
+  const tag = parseStructTag(marker(0))
+  const member = new ByteWriter().byteString(new Uint8Array(3)).toBytes()
+  const group = new ByteWriter().uleb128(1).bytes(structTagToBytes(tag)).byteString(member).toBytes()
+  const block = { height: 1n, epoch: 0n, timestampUsec: 6n }
+  const writes: Write[] = [[resourceGroupKey(ADDRESS, parseStructTag(`${HOME}::groups::TheGroupOfTheMarkers`)), group]]
+  await engine.commit([{ version: 1n, block, writes }], { chainId: 4n })
+  const get = ask(engine)
+  const types = (JSON.parse((await get(`/accounts/${HOME}/resources`)).body) as { type: string }[]).map(
+    ({ type }) => type,
+  )
+  expect(types).toEqual([marker(0), marker(1), marker(0)])
+  const map = new ByteWriter().uleb128(2).bytes(structTagToBytes(tag)).byteString(member)
+  map.bytes(structTagToBytes(parseStructTag(marker(1)))).byteString(Uint8Array.of(1, 0))
+  const { rawPayload } = await get(`/accounts/${HOME}/resources`, { accept: 'application/x-bcs' })
+  expect(bytesToHex(rawPayload)).toBe(bytesToHex(map.toBytes()))
 })
 
 describe('a page', () => {

@@ -1,5 +1,6 @@
 import { blockByHeight } from '@ledger-state/ledger'
 import { BLOCK_DESCRIPTION, BLOCK_OPERATION, readBlock, WITH_TRANSACTIONS_PARAMETER } from './parts/block-read.js'
+import { blockInPath } from './parts/named-place.js'
 import type { Operation } from './parts/operation.js'
 
 export const getBlockByHeight: Operation = {
@@ -17,6 +18,7 @@ export const getBlockByHeight: Operation = {
     },
     WITH_TRANSACTIONS_PARAMETER,
   ],
+  namedPlace: blockInPath('block_height'),
   handle: (request) =>
     readBlock(request, 'block_height', 'Get block by height', (state, height) => blockByHeight(state, height)),
 }

@@ -12,6 +12,7 @@ import { TABLES } from '../graphql/tables.js'
 import { errorToReply, MAX_MESSAGE_LENGTH } from '../protocol/error-reply.js'
 import { READ_LIMITS } from '../protocol/json-body.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
+import { versionInHeader } from './parts/named-place.js'
 import { type Answer, BODY_ERRORS, type Operation, type OperationRequest, STATE_PARAMETERS } from './parts/operation.js'
 import { MAX_PAGE_BYTES } from './parts/paging.js'
 import {
@@ -62,6 +63,7 @@ export function createGraphqlOperation(archivalEndpoint: string | undefined): Op
       },
     },
     errors: BODY_ERRORS,
+    namedPlace: versionInHeader,
     async handle(request) {
       let ledger: LedgerSummary | undefined
       try {

@@ -1,12 +1,10 @@
 import type { LedgerSummary } from '@ledger-state/engine'
 import { invalidRequest, ledgerTooOld } from '../errors.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
-import { queryParameter } from '../protocol/query.js'
 import type { Operation } from './parts/operation.js'
+import { parameterOf } from './parts/request-parts.js'
 
 const U32_MAX = 0xffff_ffff
-/** Characters of the longest u32: ten digits and a sign. */
-const LONGEST_U32 = 11
 
 export function createHealthOperation(headerWord: string): Operation {
   return {
@@ -29,7 +27,7 @@ export function createHealthOperation(headerWord: string): Operation {
     success: { json: { type: 'object', required: ['message'], properties: { message: { type: 'string' } } } },
     errors: [400, 500, 503],
     handle(request) {
-      const seconds = parseDuration(request.query)
+      const seconds = parameterOf(request.query, 'duration_secs', parseSeconds)
       const { ledger } = request.pin(undefined)
       if (seconds !== undefined) expectFresh(ledger, seconds)
       return { ledger, contentType: CONTENT_TYPE.json, body: JSON.stringify({ message: `${headerWord}-node:ok` }) }
@@ -37,10 +35,8 @@ export function createHealthOperation(headerWord: string): Operation {
   }
 }
 
-function parseDuration(query: string): number | undefined {
-  const text = queryParameter(query, 'duration_secs')
-  if (text === undefined) return undefined
-  const seconds = text.length <= LONGEST_U32 && /^\+?\d+$/.test(text) ? Number(text) : Number.NaN
+function parseSeconds(text: string): number {
+  const seconds = /^\+?\d+$/.test(text) ? Number(text) : Number.NaN
   if (seconds <= U32_MAX) return seconds
   throw invalidRequest.invalidDuration(text)
 }

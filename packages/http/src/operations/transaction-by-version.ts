@@ -2,6 +2,7 @@ import { versionPruned } from '@ledger-state/engine'
 import { transactionNotFound } from '../errors.js'
 import { chooseFormat } from '../protocol/accept.js'
 import { expectLastSegment } from './parts/account-parts.js'
+import { versionInPath } from './parts/named-place.js'
 import { ONE_TRANSACTION, ONE_TRANSACTION_PARAMETERS, oneTransaction } from './parts/one-transaction.js'
 import { parseAskedState } from './parts/request-parts.js'
 import { parseAskedProof } from './parts/state-read.js'
@@ -22,6 +23,7 @@ export const getTransactionByVersion = overWholeTransactions({
     },
     ...ONE_TRANSACTION_PARAMETERS,
   ],
+  namedPlace: versionInPath('txn_version'),
   handle(request) {
     const format = chooseFormat(request.accept, 'json')
     const version = parseU64Path('txn_version', expectLastSegment(request.params.txn_version))

@@ -2,6 +2,7 @@ import { addressToShortHex, ByteWriter, bytesToHex } from '@ledger-state/core'
 import { type TransactionSummary, transactionSummaries } from '@ledger-state/ledger'
 import { chooseFormat } from '../protocol/accept.js'
 import { ADDRESS_PARAMETER, parseAccountAddress } from './parts/account-parts.js'
+import { versionInQuery } from './parts/named-place.js'
 import { type Parameter, STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
 import { limitParameter } from './parts/paging.js'
 import { parseAskedState } from './parts/request-parts.js'
@@ -52,6 +53,7 @@ export const getAccountTransactionSummaries = overWholeTransactions({
     bcs: { $ref: '#/components/schemas/Bytes' },
   },
   errors: STATE_ERRORS,
+  namedPlace: versionInQuery('start_version', 'end_version'),
   handle(request) {
     const format = chooseFormat(request.accept, 'json')
     const address = parseAccountAddress(request)

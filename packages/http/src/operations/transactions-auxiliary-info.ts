@@ -3,6 +3,7 @@ import { versionPruned } from '@ledger-state/engine'
 import type { LedgerTransaction } from '@ledger-state/ledger'
 import { invalidRequest } from '../errors.js'
 import { chooseFormat } from '../protocol/accept.js'
+import { versionInQuery } from './parts/named-place.js'
 import { STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
 import { limitParameter, pageLimit } from './parts/paging.js'
 import { parseAskedState } from './parts/request-parts.js'
@@ -57,6 +58,7 @@ export const getTransactionsAuxiliaryInfo = overWholeTransactions({
     bcs: { $ref: '#/components/schemas/Bytes' },
   },
   errors: STATE_ERRORS,
+  namedPlace: versionInQuery('start_version'),
   handle(request) {
     const format = chooseFormat(request.accept, 'json')
     const text = textOfQuery(request.query, 'start_version')

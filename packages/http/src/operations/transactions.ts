@@ -2,6 +2,7 @@ import { larger } from '@ledger-state/core'
 import { versionPruned } from '@ledger-state/engine'
 import type { LedgerState } from '@ledger-state/ledger'
 import { chooseFormat } from '../protocol/accept.js'
+import { versionInQuery } from './parts/named-place.js'
 import { STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
 import { limitParameter, pageLimit } from './parts/paging.js'
 import { parseAskedState } from './parts/request-parts.js'
@@ -33,6 +34,7 @@ export const getTransactions = overWholeTransactions({
     bcs: { $ref: '#/components/schemas/Bytes' },
   },
   errors: STATE_ERRORS,
+  namedPlace: versionInQuery('start'),
   handle(request) {
     const format = chooseFormat(request.accept, 'json')
     const start = parseU64Query(request.query, 'start')

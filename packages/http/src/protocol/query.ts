@@ -5,11 +5,23 @@ import { invalidRequest } from '../errors.js'
  * @throws `invalid_request` if the value is not well percent-encoded; a name that is not matches no parameter
  */
 export function queryParameter(query: string, name: string): string | undefined {
+  const value = encodedParameter(query, name)
+  return value === undefined ? undefined : decodePercent(value)
+}
+
+/** Same as `queryParameter`; undefined also if the value is not well percent-encoded. */
+export function readableParameter(query: string, name: string): string | undefined {
+  const value = encodedParameter(query, name)
+  return value === undefined ? undefined : percentDecoded(value)
+}
+
+/** The first value of a parameter with `+` as a blank, and still percent-encoded. */
+function encodedParameter(query: string, name: string): string | undefined {
   for (let start = 0; start < query.length; ) {
     const nextAt = query.indexOf('&', start)
     const end = nextAt < 0 ? query.length : nextAt
     const value = valueUnder(query.slice(start, end), name)
-    if (value !== undefined) return decodePercent(value.replaceAll('+', ' '))
+    if (value !== undefined) return value.replaceAll('+', ' ')
     start = end + 1
   }
   return undefined

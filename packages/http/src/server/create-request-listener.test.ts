@@ -211,6 +211,8 @@ describe('requests', () => {
     ['empty account', { url: '/v1/accounts//balance/0xa' }, 400],
     ['no asset', { url: '/v1/accounts/0x1/balance/' }, 404],
     ['bad percent-encoding', { url: '/v1/accounts/%zz/balance/0xa' }, 400],
+    ['bad percent-encoding of an unknown path', { url: '/v1/tables/%zz' }, 404],
+    ['bad percent-encoding, another method', { url: '/v1/accounts/%zz/balance/0xa', method: 'PUT' }, 405],
     ['bad UTF-8 in the path', { url: '/v1/accounts/%ff/balance/0xa' }, 400],
     ['a type as asset', { url: '/v1/accounts/0x1/balance/u8' }, 400],
     ['no content type', post(ITEM, KEY_1, {}), 415],
@@ -231,6 +233,9 @@ describe('requests', () => {
     ['a raw key as bare string', post('/v1/tables/0x7ab1e/raw_item', '"0x01"'), 400],
     ['health, old ledger', { url: '/v1/-/healthy?duration_secs=10' }, 503],
     ['health, a long time', { url: '/v1/-/healthy?duration_secs=4294967295' }, 200],
+    ['health, a long time with zeros', { url: '/v1/-/healthy?duration_secs=%2B000000000004294967295' }, 200],
+    ['health, a time that is encoded twice', { url: '/v1/-/healthy?duration_secs=%2534294967295' }, 200],
+    ['health, too long a time', { url: '/v1/-/healthy?duration_secs=4294967296' }, 400],
     ['health, no number', { url: '/v1/-/healthy?duration_secs=x' }, 400],
     ['health', { url: '/v1/-/healthy' }, 200],
   ] as [string, InjectOptions, number][])(

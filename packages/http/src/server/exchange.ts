@@ -5,6 +5,7 @@ import type { ComputeTask } from '@ledger-state/move-vm'
 import type { Admission } from '../admission/admission.js'
 import type { AnswerBytes } from '../admission/answer-bytes.js'
 import { AnswerMemory } from '../admission/answer-memory.js'
+import { versionPlace } from '../admission/near-place.js'
 import type { PipelinedRequests } from '../admission/pipelined-requests.js'
 import { Upload } from '../admission/uploads.js'
 import type { LedgerTicks } from '../changes/ledger-ticks.js'
@@ -43,6 +44,8 @@ export interface ServiceContext {
   readonly ticks: LedgerTicks
   /** Silence after which a stream sends a heartbeat. */
   readonly heartbeatMs: number
+  /** Milliseconds for which an operation may wait for a newer state; 0 if nobody shows one earlier. */
+  readonly lateMs: number
   readonly onView: RequestListenerOptions['onView']
   readonly proofs: StateProofs | undefined
   /** Whether connections are closed after their next answer. */
@@ -340,6 +343,16 @@ export class Exchange implements ForwardableRequest {
 
   expectOutput(format: OutputFormat, what: string): void {
     if (!this.context.output[format]) throw outputDisabled.format(what, format)
+  }
+
+  untilNewer(): Promise<void> | undefined {
+    const { lateMs, admission, ledger } = this.context
+    const { pinned } = this.#expectRunning()
+    // An operation over an async ledger runs again over what was loaded of one state.
+    if (lateMs === 0 || !pinned || ledger.kind === 'async') return undefined
+    const next = versionPlace(pinned.latestVersion + 1n)
+    const { held } = admission
+    return held.isReached(next.isIn) ? Promise.resolve() : held.untilNear(this.response, next, lateMs)
   }
 
   hold(bytes: number): void {

@@ -63,8 +63,8 @@ export interface RequestListenerOptions
   readonly archivalEndpoint?: string
   /**
    * Milliseconds by which one of several processes that serve the same store behind the same address may see a commit later
-   * than another. A request waits so long for a version a little above the latest, which another process may have shown.
-   * Default 0, for a single process.
+   * than another. A request waits so long for a version, a block or a time a little above the latest, and for an unknown
+   * transaction, which another process may have shown. Default 0, for a single process.
    */
   readonly spreadMs?: number
   /** Upstreams for operations that this service does not answer itself; by default none. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { parseU64 } from '@ledger-state/core'
 import { limitsOf } from '../admission/limits.js'
+import { versionPlace } from '../admission/near-place.js'
 import { readBody, readOver } from '../admission/read-body.js'
 import { createDocumentRoutes } from '../document/document-routes.js'
 import { clientLeft } from '../errors.js'
@@ -19,6 +20,7 @@ import { createOperations } from './create-operations.js'
 import { Exchange, type ServiceContext } from './exchange.js'
 import { createForwarder, newestNamedBy } from './forwarding.js'
 import { expectFraming } from './framing.js'
+import { timeNamedBy } from './named-times.js'
 import { DEFAULT_HEADER_WORD, type RequestListenerOptions } from './request-listener-options.js'
 import { createRouter, type FoundRoute, type Router } from './router.js'
 import { createServiceContext } from './service-context.js'
@@ -145,14 +147,17 @@ export class RequestService {
     const forwarder = this.#forwarder
     const { query } = exchange
     if (!forwarder && this.#spreadMs === 0) return undefined
-    const shown = this.#spreadMs > 0 ? placeOfCursor(query) : undefined
-    const late = shown && held.untilNear(exchange.response, shown.version, this.#spreadMs, shown.isIn)
-    if (late) return late
+    if (this.#spreadMs > 0) {
+      const { route, params } = found
+      const shown = placeOfCursor(query) ?? route.namedPlace?.(params, exchange) ?? timeNamedBy(found, query)
+      const late = shown && held.untilNear(exchange.response, shown, this.#spreadMs)
+      if (late) return late
+    }
     const named = newestNamedBy(found, query)
     if (named === undefined || held.isServed(named)) return undefined
     return forwarder
       ? untilAnnounced(exchange, named, forwarder)
-      : held.untilNear(exchange.response, named, this.#spreadMs)
+      : held.untilNear(exchange.response, versionPlace(named), this.#spreadMs)
   }
 
   /** Reads the version that the client has seen. */

@@ -63,7 +63,7 @@ export function createRouter(routes: readonly Route[]): Router {
     find(method, target) {
       const path = pathOf(target)
       const isEncoded = path.includes('%')
-      if (isEncoded && percentDecoded(path) === undefined) throw invalidRequest.invalidPathEncoding()
+      let isUnreadable = false
       const params: Record<string, string> = {}
       let place: Place | undefined = path === '' ? undefined : root
       for (let end = 0; place && end < path.length; ) {
@@ -72,6 +72,7 @@ export function createRouter(routes: readonly Route[]): Router {
         end = slashAt < 0 ? path.length : slashAt
         // Most segments are compared without decoding.
         const decoded = isEncoded ? percentDecoded(path.slice(start, end)) : undefined
+        isUnreadable ||= isEncoded && decoded === undefined
         place =
           decoded === undefined
             ? nextPlace(place, path, start, end, slashAt < 0)
@@ -82,6 +83,7 @@ export function createRouter(routes: readonly Route[]): Router {
       if (!place || place.routes.size === 0) throw routeNotFound()
       const route = place.routes.get(method)
       if (!route) throw methodNotAllowed([...place.routes.keys()].join(', '))
+      if (isUnreadable) throw invalidRequest.invalidPathEncoding()
       return { route, params }
     },
   }

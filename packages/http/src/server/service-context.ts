@@ -21,7 +21,12 @@ const HEARTBEAT_MS = 10_000
  */
 export function createServiceContext(options: RequestListenerOptions, isClosing: () => boolean): ServiceContext {
   const { ledger, archivalEndpoint, onUnexpectedError, onAnswered, onView, proofs, changes } = options
-  const { headerWord = DEFAULT_HEADER_WORD, compatibleHeaders = true, output = { json: true, bcs: true } } = options
+  const {
+    spreadMs = 0,
+    headerWord = DEFAULT_HEADER_WORD,
+    compatibleHeaders = true,
+    output = { json: true, bcs: true },
+  } = options
   const limits = limitsOf(options)
   const chainHeaders = createChainHeaders(headerWord, compatibleHeaders)
   return {
@@ -40,6 +45,8 @@ export function createServiceContext(options: RequestListenerOptions, isClosing:
     ticks: new LedgerTicks(ledger),
     // A connection without traffic is dropped.
     heartbeatMs: Math.min(HEARTBEAT_MS, limits.idleTimeoutMs / 3),
+    // An upstream has the transactions that this process lacks.
+    lateMs: options.forward?.upstreams.transactions === undefined ? spreadMs : 0,
     isClosing,
     onUnexpectedError,
     onAnswered,

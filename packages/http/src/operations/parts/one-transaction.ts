@@ -1,7 +1,7 @@
 import { bytesToHex, type Steps } from '@ledger-state/core'
 import { findTransaction, type LedgerState, type LedgerTransaction } from '@ledger-state/ledger'
 import type { TransactionProof } from '@ledger-state/proof'
-import { transactionHashUnknown, transactionNotKept } from '../../errors.js'
+import { type RequestError, transactionHashUnknown, transactionNotKept } from '../../errors.js'
 import { chooseFormat } from '../../protocol/accept.js'
 import { CONTENT_TYPE, type OutputFormat } from '../../protocol/media-types.js'
 import { expectLastSegment } from './account-parts.js'
@@ -71,11 +71,24 @@ export function transactionWithHash(request: OperationRequest): Answer | Promise
   const asked = parseAskedState(request.query)
   const proof = parseAskedProof(request)
   request.expectOutput(format, 'Get transactions by hash')
-  const state = request.pin(asked)
-  const transaction = findTransaction(state, hash)
-  if (!transaction) {
-    const text = bytesToHex(hash)
-    throw state.source.sliced ? transactionNotKept.hashNotInSlice(text) : transactionHashUnknown(text)
+  const answerAt = (state: LedgerState): Answer | Promise<Answer> | undefined => {
+    const transaction = findTransaction(state, hash)
+    return transaction && oneTransaction(request, state, format, proof, transaction)
   }
-  return oneTransaction(request, state, format, proof, transaction)
+  const state = request.pin(asked)
+  const found = answerAt(state)
+  if (found) return found
+  const newer = asked === undefined ? request.untilNewer() : undefined
+  if (!newer) throw hashUnknown(state, hash)
+  return newer.then(() => {
+    const later = request.pin(undefined)
+    const answer = answerAt(later)
+    if (!answer) throw hashUnknown(later, hash)
+    return answer
+  })
+}
+
+function hashUnknown({ source }: LedgerState, hash: Uint8Array): RequestError {
+  const text = bytesToHex(hash)
+  return source.sliced ? transactionNotKept.hashNotInSlice(text) : transactionHashUnknown(text)
 }

@@ -2,6 +2,7 @@ import type { LedgerSummary } from '@ledger-state/engine'
 import type { Ledger, LedgerState, Moment } from '@ledger-state/ledger'
 import type { ComputeTask } from '@ledger-state/move-vm'
 import type { AnswerBytes } from '../../admission/answer-bytes.js'
+import type { NearPlace } from '../../admission/near-place.js'
 import type { Turn } from '../../admission/turn-queue.js'
 import type { LedgerTicks } from '../../changes/ledger-ticks.js'
 import type { SharedChanges } from '../../changes/shared-changes.js'
@@ -32,8 +33,7 @@ export interface OperationRequest {
    * The header `x-<word>-ledger-version` of the request, which names the version for clients that cannot set the query.
    */
   readonly askedVersion: string | undefined
-  /** Decoded path parameters. */
-  readonly params: Readonly<Record<string, string>>
+  readonly params: FoundParams
   /** Text after the `?`, as it was sent. */
   readonly query: string
   /**
@@ -73,6 +73,12 @@ export interface OperationRequest {
    * @throws `operation_disabled`
    */
   expectStreams(): () => StreamHost
+  /**
+   * Waits until the ledger is newer than the pinned state, for some milliseconds at most: another process may have shown
+   * what this one does not find. Undefined if there is no other process, or too many requests wait.
+   * @throws `client_left`
+   */
+  untilNewer(): Promise<void> | undefined
   /**
    * Lets other requests have a turn. Work that may hold the event loop for longer than `TURN_BUDGET_MS` awaits this
    * between its steps. Resolves with the milliseconds that its next turn has.
@@ -173,6 +179,9 @@ export const FACTS = {
 
 export type FactName = keyof typeof FACTS
 
+/** Decoded path parameters. */
+export type FoundParams = Readonly<Record<string, string>>
+
 /** The part of an operation that the server needs: its path and method, and how it runs. */
 export interface Route {
   readonly method: 'GET' | 'POST'
@@ -195,6 +204,14 @@ export interface Route {
    * request is held: another reader, which sent it, may be some milliseconds ahead of this one.
    */
   readonly seenPlace?: (lastEventId: string) => SeenPlace | undefined
+  /**
+   * The block or the version about which a request asks, besides a version at which it reads. Another reader, which
+   * showed it, may be some milliseconds ahead of this one.
+   */
+  readonly namedPlace?: (
+    params: FoundParams,
+    request: Pick<OperationRequest, 'query' | 'askedVersion'>,
+  ) => NearPlace | undefined
   /** Handles a request. Synchronous unless it must yield, because a promise costs more than a look-up. */
   handle(request: OperationRequest): Answer | Promise<Answer>
 }

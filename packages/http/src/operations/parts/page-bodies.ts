@@ -156,7 +156,10 @@ export interface BcsMapEntry {
   readonly value: Uint8Array
 }
 
-/** Items as a BCS map of keys to byte strings. Keys ascend in the order of their bytes. */
+/**
+ * Items as a BCS map of keys to byte strings. Keys ascend in the order of their bytes. If a key is repeated, its last
+ * value counts: no reader takes a map with a key twice.
+ */
 export class BcsMapBody implements PageBody<BcsMapEntry> {
   readonly #request: OperationRequest
   readonly #entries: BcsMapEntry[] = []
@@ -180,7 +183,9 @@ export class BcsMapBody implements PageBody<BcsMapEntry> {
   async end(): Promise<AnswerBytes> {
     const turn = new TurnBudget(this.#request)
     const out = this.#request.openBody()
-    const entries = this.#entries.toSorted((a, b) => Buffer.compare(a.key, b.key))
+    const entries = this.#entries
+      .toSorted((a, b) => Buffer.compare(a.key, b.key))
+      .filter(({ key }, at, sorted) => at + 1 === sorted.length || Buffer.compare(key, sorted[at + 1]!.key) !== 0)
     out.write(new ByteWriter().uleb128(entries.length).toBytes())
     for (const { key, value } of entries) {
       if (turn.isSpent) await turn.nextTurn()

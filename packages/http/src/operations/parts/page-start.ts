@@ -2,7 +2,7 @@ import { bytesToHexDigits, parseU64 } from '@ledger-state/core'
 import { branchOf, versionNotFound, versionTruncated } from '@ledger-state/engine'
 import type { LedgerState, Moment } from '@ledger-state/ledger'
 import { invalidRequest } from '../../errors.js'
-import { queryParameter } from '../../protocol/query.js'
+import { readableParameter } from '../../protocol/query.js'
 import type { OperationRequest } from './operation.js'
 import { parameterOf } from './request-parts.js'
 import { type SeenPlace, seenPlace } from './seen-place.js'
@@ -41,7 +41,7 @@ export function parsePageStart<T>(query: string, parsePlace: (text: string) => T
 
 /** The place in the ledger that the pages before have shown; undefined if the query has no cursor, or not a correct one. */
 export function placeOfCursor(query: string): SeenPlace | undefined {
-  const text = queryParameter(query, 'start')
+  const text = readableParameter(query, 'start')
   const [, , branch, version] = (text !== undefined && CURSOR.exec(text)) || []
   if (branch === undefined || version === undefined) return undefined
   return seenPlace(BigInt(version), Number(branch))

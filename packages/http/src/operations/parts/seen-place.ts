@@ -1,15 +1,19 @@
-import { branchOf, type LedgerSummary } from '@ledger-state/engine'
+import { branchOf } from '@ledger-state/engine'
+import { type NearPlace, versionPlace } from '../../admission/near-place.js'
 
 /** A place in the ledger that a client has seen: another reader, which showed it, may be ahead of this one. */
-export interface SeenPlace {
+export interface SeenPlace extends NearPlace {
   readonly version: bigint
-  /** Whether a ledger has the place, or has moved on from its branch; true without a ledger, as nothing is to come. */
-  readonly isIn: (ledger: LedgerSummary | undefined) => boolean
 }
 
-/** @param branch number of the newest truncation that the client has seen */
+/**
+ * The place of a version on a branch. A ledger that has moved on from the branch counts as having it, and so does an
+ * empty store, as nothing is to come.
+ * @param branch number of the newest truncation that the client has seen
+ */
 export function seenPlace(version: bigint, branch: number): SeenPlace {
   return {
+    ...versionPlace(version),
     version,
     isIn(ledger) {
       if (!ledger) return true
