@@ -73,27 +73,32 @@ export function structTagToBytes(tag: StructTag): Uint8Array {
   return writer.toBytes()
 }
 
-/** Reads a type tag from its BCS. @throws `invalid_bcs` */
-export function readTypeTag(reader: ByteReader, depth = 0): TypeTag {
+/**
+ * Reads a type tag from its BCS.
+ * @param depth number of the types that the tag lies in
+ * @param most most types that a type may lie in
+ * @throws `invalid_bcs`
+ */
+export function readTypeTag(reader: ByteReader, depth = 0, most = MAX_BCS_NESTING): TypeTag {
   const start = reader.offset
-  if (depth > MAX_BCS_NESTING) throw reader.fault(`types are nested more than ${MAX_BCS_NESTING} levels deep`)
+  if (depth > most) throw reader.fault(`types are nested more than ${most} levels deep`)
   const kind = KIND_OF_VARIANT.get(reader.readUleb128())
   if (kind === undefined) throw reader.fault('unknown type tag', start)
-  if (kind === 'vector') return { kind, element: readTypeTag(reader, depth + 1) }
-  if (kind === 'struct') return readStructTag(reader, depth)
+  if (kind === 'vector') return { kind, element: readTypeTag(reader, depth + 1, most) }
+  if (kind === 'struct') return readStructTag(reader, depth, most)
   if (kind === 'function') {
-    const parameters = readSlots(reader, depth)
-    return { kind, parameters, results: readSlots(reader, depth), abilities: reader.readU8() }
+    const parameters = readSlots(reader, depth, most)
+    return { kind, parameters, results: readSlots(reader, depth, most), abilities: reader.readU8() }
   }
   return primitiveTag(kind) as PrimitiveTag
 }
 
 /** Reads a struct tag from its BCS, without the byte for its variant. @throws `invalid_bcs` */
-export function readStructTag(reader: ByteReader, depth = 0): StructTag {
+export function readStructTag(reader: ByteReader, depth = 0, most = MAX_BCS_NESTING): StructTag {
   const address = new Uint8Array(reader.readBytes(ADDRESS_LENGTH))
   const module = readName(reader)
   const name = readName(reader)
-  const typeArguments = readList(reader, () => readTypeTag(reader, depth + 1))
+  const typeArguments = readList(reader, () => readTypeTag(reader, depth + 1, most))
   return { kind: 'struct', address, module, name, typeArguments }
 }
 
@@ -119,8 +124,8 @@ export function skipStructTag(reader: ByteReader, depth = 0): void {
   for (let rest = readCount(reader); rest > 0; rest--) skipTypeTag(reader, depth + 1)
 }
 
-function readSlots(reader: ByteReader, depth: number): FunctionSlot[] {
-  return readList(reader, () => ({ passing: readPassing(reader), type: readTypeTag(reader, depth + 1) }))
+function readSlots(reader: ByteReader, depth: number, most: number): FunctionSlot[] {
+  return readList(reader, () => ({ passing: readPassing(reader), type: readTypeTag(reader, depth + 1, most) }))
 }
 
 function skipSlots(reader: ByteReader, depth: number): void {

@@ -77,6 +77,11 @@ describe.runIf(hasSharedData)('transactions that stay after their state is prune
       '/accounts/0x1/events/0x1::block::BlockResource/new_block_events?start=5&limit=9',
       '/accounts/0x1/affecting_transactions?order=asc&limit=9',
       '/accounts/0x1/affecting_transactions?limit=20',
+      ...['/accounts/0x1/affecting_transactions', '/events/0x1::block::NewBlockEvent'].flatMap((path) => [
+        `${path}?to=60&limit=9`,
+        `${path}?from=20&to=60&order=asc&limit=9`,
+        `${path}?from=60&to=60`,
+      ]),
       ...users
         .slice(0, 10)
         .flatMap(({ hash, version, sender }) => [

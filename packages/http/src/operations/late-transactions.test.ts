@@ -66,6 +66,18 @@ describe(`transactions since a version (TEST_SEED=${seed})`, () => {
     }
   })
 
+  it('are none after the newest number of a list, as a client asks that waits for the next one', async () => {
+    for (const [path, numberOf] of [
+      [`/accounts/${STREAM}/events/1`, 'sequence_number'],
+      [`/accounts/${sender}/transactions`, 'sequence_number'],
+    ] as const) {
+      const { body } = await ask(path)
+      const next = Number((body as Record<string, string>[]).at(-1)![numberOf]) + 1
+      for (const start of [next, next + 7])
+        expect([path, await ask(`${path}?start=${start}`)]).toMatchObject([path, { status: 200, body: [] }])
+    }
+  })
+
   it('are all that a search finds, which says whether they are complete', async () => {
     for (const path of [`/events/${TYPE}`, `/accounts/${sender}/affecting_transactions`]) {
       expect([path, await ask(path)]).toMatchObject([path, { status: 200, isComplete: 'true' }])

@@ -43,6 +43,10 @@ async function emptyEngine(...writes: Write[]) {
   return engine
 }
 
+/** Variants of type tags in BCS. */
+const VECTOR = 6
+const U8 = 1
+
 /** Type arguments whose list has this many bytes in BCS: bytes of vectors, as many as a type may nest, and one shorter type. */
 function wideTypes(bytes: number): string[] {
   const left = bytes - 2
@@ -74,6 +78,30 @@ describe('the call of a view', () => {
     const { message } = JSON.parse(answer.body)
     expect(answer.statusCode).toBe(400)
     expect(/ViewRequest: (.*) at byte/.exec(message)?.[1]).toBe(refusal)
+  })
+
+  it('in BCS has types that nest up to 8 levels deep, as in JSON', async () => {
+    const post = ask(await emptyEngine())
+    const refusalOf = async (levels: number) => {
+      const head = new ByteWriter().bytes(parseAddress('0x1')).string('chain_id').string('get').uleb128(1)
+      const call = head
+        .bytes(new Uint8Array(levels - 1).fill(VECTOR))
+        .u8(U8)
+        .uleb128(0)
+      const answer = await post('/view', Buffer.from(call.toBytes()), { 'content-type': BCS_TYPE })
+      return [answer.statusCode, JSON.parse(answer.body)]
+    }
+    expect(await refusalOf(8)).toMatchObject([400, { vm_error_code: expect.any(Number) }])
+    const [status, refusal] = await refusalOf(9)
+    expect([status, refusal]).toEqual([
+      400,
+      {
+        error_code: 'invalid_input',
+        message: expect.stringMatching(
+          /^Failed to deserialize input into ViewRequest: types are nested more than 8 levels/,
+        ),
+      },
+    ])
   })
 
   it.each([

@@ -10,11 +10,10 @@ import { type LedgerTransaction, wholeTransactionAt } from './ledger-transaction
 
 /** Part of a list, and the place at which it begins. */
 export interface FoundOptions {
-  /**
-   * First version; by default, and if it is lower, the first since which every transaction is kept. The last one is the
-   * version of the state.
-   */
+  /** First version; by default, and if it is lower, the first since which every transaction is kept. */
   readonly from?: bigint | undefined
+  /** Last version; by default, and if it is higher, the version of the state. */
+  readonly to?: bigint | undefined
   readonly order: 'asc' | 'desc'
   /** Most items of the page. */
   readonly limit: number
@@ -135,16 +134,17 @@ function* backwards(places: Iterable<EventPlace | undefined>): Generator<EventPl
  * A page of the items of the versions that wrote a key.
  * @param itemsOf the items of a version after the number that was shown; undefined is a chance to pause
  * @throws `version_pruned` if the page begins at a version whose transaction is not kept any more, or the transaction
- *   of the newest version is not kept
+ *   of the last version is not kept
  */
 function foundPage<T>(
   state: LedgerState,
   key: Uint8Array,
-  { from, order, limit, start, isFull }: FoundOptions,
+  { from, to, order, limit, start, isFull }: FoundOptions,
   itemsOf: (version: bigint, shown: number) => Iterable<T | undefined>,
   filter?: ItemFilter<T>,
 ): FoundPage<T> {
   const { completeSince } = state.transactions
+  if (to !== undefined) state.transactions.expectSince(to)
   // The page before ended above versions that were pruned since.
   if (start) state.transactions.expectSince(start.version)
   let cursor: FoundCursor | undefined
@@ -153,7 +153,7 @@ function foundPage<T>(
     let versions = 0
     // Each page examines at least one item.
     let isBegun = false
-    for (const version of versionsThatWrote(state, key, { from, order, start })) {
+    for (const version of versionsThatWrote(state, key, { from, to, order, start })) {
       let shown = start?.version === version ? start.shown : 0
       if (isBegun && filter?.isSpent(versions)) {
         cursor = { version, shown }
@@ -192,13 +192,14 @@ function foundPage<T>(
 function* versionsThatWrote(
   state: LedgerState,
   key: Uint8Array,
-  { from, order, start }: Pick<FoundOptions, 'from' | 'order' | 'start'>,
+  { from, to, order, start }: Pick<FoundOptions, 'from' | 'to' | 'order' | 'start'>,
 ): Generator<bigint, void> {
   const { completeSince } = state.transactions
   const lowest = from === undefined ? completeSince : larger(from, completeSince)
   const isAscending = order === 'asc'
   const first = isAscending && start && start.version > lowest ? start.version : lowest
-  const last = !isAscending && start && start.version < state.version ? start.version : state.version
+  const highest = to !== undefined && to < state.version ? to : state.version
+  const last = !isAscending && start && start.version < highest ? start.version : highest
   if (first > last) return
   for (const { version } of indexedVersions(state, { key, hasNumbers: false }, { first, last, order })) yield version
 }

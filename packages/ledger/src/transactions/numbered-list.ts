@@ -2,7 +2,7 @@ import { versionPruned } from '@ledger-state/engine'
 import { decodeGroupedVersions, type GroupedVersion } from '@ledger-state/records/transaction-blocks'
 import { transactionsPruned } from '../errors.js'
 import type { LedgerState } from '../state/ledger-state.js'
-import { type IndexKey, indexedVersions } from './indexed-versions.js'
+import { type IndexKey, indexedVersions, numberAt } from './indexed-versions.js'
 
 /** A list by number, in which each item is checked before it is shown. */
 export interface NumberedList {
@@ -55,6 +55,9 @@ export function numberedList(
     },
     expectEnd(count) {
       if (isComplete) return
+      const newest = numberAt(state, index, state.version)
+      // Numbers ascend, so the versions before have none that follows the newest one.
+      if (newest && newest.version >= completeSince && newest.number < next) return
       const before = expectNotPruned()
       const areAllKnown = before ? before.version >= givenSince : givenSince === 0n && isWithState(state, completeSince)
       if (areAllKnown || (count && count() <= next)) return

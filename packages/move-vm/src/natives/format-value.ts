@@ -163,7 +163,7 @@ class Formatter implements SlicedWork<Uint8Array> {
       this.#write(close)
       return
     }
-    const gap = (level: number) => (isSpread ? `\n${INDENT.repeat(level)}` : ' ')
+    const gap = (level: number) => gapBefore(level, isSpread)
     const itemStep = (at: number): void => {
       if (at === items.length) {
         this.#write(`${gap(depth)}${close}`)
@@ -238,24 +238,30 @@ class Formatter implements SlicedWork<Uint8Array> {
     const typeArguments = target.typeArguments.map((type) => typeTagToText(this.#context.typeTag(type)))
     const generics = typeArguments.length > 0 ? `<${typeArguments.join(', ')}>` : ''
     this.#write(`0x${target.address.replace(/^0+(?=.)/, '')}::${target.module}::${target.name}${generics}(`)
+    const gap = gapBefore(depth + 1, !this.#style.isSingleLine)
     const parameterStep = (parameter: number, next: number): void => {
       if (next === captured.length) {
-        this.#write(captured.length > 0 ? ', ..)' : ')')
+        this.#write(captured.length > 0 ? `,${gap}..)` : ')')
         return
       }
-      if (parameter > 0) this.#write(', ')
+      if (parameter > 0) this.#write(`,${gap}`)
       if (((mask >> BigInt(parameter)) & 1n) === 0n) {
         this.#write('_')
         this.#then(() => parameterStep(parameter + 1, next))
         return
       }
       this.#then(
-        () => this.#value(capturedTypes[next]!, captured[next]!, depth, false),
+        () => this.#value(capturedTypes[next]!, captured[next]!, depth + 1, false),
         () => parameterStep(parameter + 1, next + 1),
       )
     }
     this.#then(() => parameterStep(0, 0))
   }
+}
+
+/** A blank, or the beginning of another line. */
+function gapBefore(level: number, isSpread: boolean): string {
+  return isSpread ? `\n${INDENT.repeat(level)}` : ' '
 }
 
 /** The content of an Option, in either representation. */

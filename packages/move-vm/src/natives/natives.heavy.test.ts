@@ -85,12 +85,14 @@ describe.skipIf(!hasSharedData).each([
   it('format closures by their function and the captured values', () => {
     const type = bed.functionType(['u64'], [])
     const target = { address: ONE, module: 'vector', name: 'borrow', typeArguments: [bed.type('u8')] }
-    const formatted = (mask: bigint, captured: Value[]) => {
+    const formatted = (mask: bigint, captured: Value[], isSingleLine = true) => {
       const closure = ref(new ClosureValue(target, mask, captured, []))
-      return asText(bed.results('0x1::string_utils::native_format', [type], closure, false, false, true, false)[0])
+      const style = [false, false, isSingleLine, false]
+      return asText(bed.results('0x1::string_utils::native_format', [type], closure, ...style)[0])
     }
     expect(formatted(0n, [])).toBe('0x1::vector::borrow<u8>()')
     expect(formatted(0b10n, [4])).toBe('0x1::vector::borrow<u8>(_, 4, ..)')
+    expect(formatted(0b10n, [4], false)).toBe('0x1::vector::borrow<u8>(_,\n  4,\n  ..)')
   })
 
   it('format lists', () => {

@@ -12,7 +12,7 @@ import { invalidRequest } from '../../errors.js'
 import { chooseFormat } from '../../protocol/accept.js'
 import { expectOrdered, HISTORY_PARAMETERS, parseHistoryOrder, parseRange } from './history-page.js'
 import type { Answer, OperationRequest, Parameter } from './operation.js'
-import { parsePageStart, pinPage, rangeCursor } from './page-start.js'
+import { type PageStart, parsePageStart, pinPage, rangeCursor } from './page-start.js'
 import { limitParameter, MAX_PAGE_BYTES, pageLimit, parseLimit } from './paging.js'
 import { answerItems, DEFAULT_ITEMS, type ItemForms, MOST_ITEMS } from './transaction-parts.js'
 
@@ -39,9 +39,9 @@ export async function answerFound<T>(
   const start = parsePageStart(request.query, parsePlace)
   const asked = parseLimit(request.query)
   request.expectOutput(format, what)
-  const state = pinPage(request, range.to, start)
+  const { state, to } = pinFound(request, range.to, start)
   const from = range.from && firstFoundOf(request, state, range.from)
-  if (from !== undefined) expectOrdered(range, from, state.version)
+  if (from !== undefined) expectOrdered(range, from, to)
   const limit = Math.min(pageLimit(asked, DEFAULT_ITEMS, MOST_ITEMS), most)
   let length = 0
   const counted: ItemForms<T> = {
@@ -56,14 +56,31 @@ export async function answerFound<T>(
     length += value.length
     return value
   }
-  const page = open(state, { from, order, start: start?.place, limit, isFull: () => length >= MAX_PAGE_BYTES })
+  const page = open(state, { from, to, order, start: start?.place, limit, isFull: () => length >= MAX_PAGE_BYTES })
   const answer = await answerItems(request, state, format, page, counted)
   const { cursor } = page
   return {
     ...answer,
     isComplete: page.isComplete,
-    cursor: cursor && rangeCursor(`${cursor.version}-${cursor.shown}`, state, cursor.version, order, start),
+    cursor: cursor && rangeCursor(`${cursor.version}-${cursor.shown}`, state, cursor.version, order, start, to),
   }
+}
+
+/**
+ * Pins the state of the last version of a range; the newest state for a version that only kept transactions may reach.
+ */
+function pinFound(
+  request: OperationRequest,
+  to: Moment | undefined,
+  start: PageStart<FoundCursor> | undefined,
+): { readonly state: LedgerState; readonly to: bigint } {
+  if (to && 'version' in to) {
+    const state = pinPage(request, undefined, start)
+    const { oldestVersion } = state.ledger
+    if (to.version < oldestVersion && state.transactions.oldestVersion < oldestVersion) return { state, to: to.version }
+  }
+  const state = pinPage(request, to, start)
+  return { state, to: state.version }
 }
 
 /**

@@ -75,8 +75,9 @@ export function listCursor(place: Uint8Array | undefined, state: LedgerState): s
 
 /**
  * Cursor of a list in the order of versions. Pages with the oldest first depend on the versions up to the place, others
- * on all versions up to the state of the first page.
+ * on all versions up to the last one of the first page.
  * @param reached version of the place
+ * @param last the last version of the range
  */
 export function rangeCursor(
   place: string,
@@ -84,8 +85,9 @@ export function rangeCursor(
   reached: bigint,
   order: 'asc' | 'desc',
   start: PageStart<unknown> | undefined,
+  last = state.version,
 ): string {
-  return cursorToText(place, state, order === 'asc' ? reached : (start?.seen?.version ?? state.version))
+  return cursorToText(place, state, order === 'asc' ? reached : (start?.seen?.version ?? last))
 }
 
 function cursorToText(place: string, { ledger }: LedgerState, newest: bigint): string {

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@ledger-state/bcs'
 import { ADDRESS_LENGTH, ByteReader, isLedgerStateError, parseAddress } from '@ledger-state/core'
 import type { ViewRequest } from '@ledger-state/ledger'
-import { MAX_TYPE_TEXT_LENGTH, readName, readTypeTag, type TypeTag } from '@ledger-state/type-tag'
+import { MAX_TYPE_NESTING, MAX_TYPE_TEXT_LENGTH, readName, readTypeTag, type TypeTag } from '@ledger-state/type-tag'
 import {
   bodyTooLarge,
   contentTypeMissing,
@@ -81,13 +81,13 @@ function readBcsCall(bytes: Uint8Array): ViewRequest {
   }
 }
 
-/** Reads type arguments, as many bytes of them as a type in JSON may have characters. */
+/** Reads type arguments: as many bytes as a type in JSON may have characters, and nested as deep as one in JSON. */
 function readTypes(reader: ByteReader): TypeTag[] {
   const { bytes, offset } = reader
   const end = Math.min(reader.end, offset + MAX_TYPE_TEXT_LENGTH)
   const within = new ByteReader(bytes, offset, end)
   try {
-    return readList(within, () => readTypeTag(within))
+    return readList(within, () => readTypeTag(within, 1, MAX_TYPE_NESTING))
   } catch (error) {
     const isCut = end < reader.end && isLedgerStateError(error, 'invalid_bcs') && error.fields.offset === end
     throw isCut ? reader.fault(`the type arguments have more than ${MAX_TYPE_TEXT_LENGTH} bytes`) : error

@@ -15,8 +15,11 @@ export function validatorMembers(transaction: ValidatorTransaction): string {
   return `"quorum_certified_update":${jwkUpdateToJson(transaction)},"validator_transaction_type":"observed_jwk_update"`
 }
 
+/** Name of an issuer that is not UTF-8, as the reference prints it. */
+const NOT_UTF8 = 'non_utf8_issuer'
+
 function jwkUpdateToJson({ issuer, version, jwks, signers, signature }: ObservedJwkUpdate): string {
-  const name = JSON.stringify(decodeUtf8(issuer) ?? '')
+  const name = JSON.stringify(decodeUtf8(issuer) ?? NOT_UTF8)
   const update = `{"issuer":${name},"version":${version},"jwks":${jsonList(Array.from(jwks, jwkToJson))}}`
   const signed = `{"signer_indices":[${setBits(signers).join(',')}],"sig":${signature ? hexText(signature) : 'null'}}`
   return `{"update":${update},"multi_sig":${signed}}`
