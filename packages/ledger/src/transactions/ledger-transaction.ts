@@ -22,14 +22,14 @@ export interface LedgerTransaction {
    * @throws `stored_data_invalid` for a kind of transaction, payload or signature that is not known
    */
   toJson(): string
-  /** The same in steps, after each of which others may have a turn. Over an async engine it is one step. */
+  /** The same in steps, after each of which others may have a turn. */
   toJsonInSteps(): Steps<string>
   /** The transaction with its info, events, accumulator root and write set in BCS, as full nodes answer. */
   toBcs(): Uint8Array
-  /** The same in steps. Over an async engine it is one step. */
+  /** The same in steps. */
   toBcsInSteps(): Steps<Uint8Array>
   /**
-   * The proof of the transaction, without epoch changes. Over an async engine it is one step.
+   * The proof of the transaction, without epoch changes.
    * @throws `version_truncated`; `stored_data_invalid`; `verification_failed` if the parts in the store do not fit
    * together
    */
@@ -69,21 +69,17 @@ export function createTransaction(state: LedgerState, version: bigint, stored: S
   function* bcsInSteps(): Steps<Uint8Array> {
     return transactionToBcs(version, yield* complete())
   }
-  const toJson = () => madeOnce(state, `transaction ${version} as JSON`, () => atOnce(jsonInSteps()))
-  const toBcs = () => madeOnce(state, `transaction ${version} in BCS`, () => atOnce(bcsInSteps()))
+  const toJsonInSteps = () => madeOnceInSteps(state, `transaction ${version} as JSON`, jsonInSteps)
+  const toBcsInSteps = () => madeOnceInSteps(state, `transaction ${version} in BCS`, bcsInSteps)
   return {
     version,
     indexInBlock: stored.indexInBlock,
-    toJson,
-    *toJsonInSteps() {
-      return loading ? toJson() : yield* jsonInSteps()
-    },
-    toBcs,
-    *toBcsInSteps() {
-      return loading ? toBcs() : yield* bcsInSteps()
-    },
+    toJson: () => atOnce(toJsonInSteps()),
+    toJsonInSteps,
+    toBcs: () => atOnce(toBcsInSteps()),
+    toBcsInSteps,
     *proveInSteps() {
-      const { transaction, events, info } = loading ? atOnce(complete()) : yield* complete()
+      const { transaction, events, info } = yield* complete()
       const hasher = hasherOf(state, version)
       const found = findInfoProof(state, version, info, hasher)
       if (found.kind !== 'proven') return found
@@ -98,8 +94,7 @@ export function createTransaction(state: LedgerState, version: bigint, stored: S
 /** Proves events of one transaction, without epoch changes. */
 export interface EventProver {
   /**
-   * The proof of the event at a place. All events are hashed once, for the first proof. Over an async engine it is one
-   * step.
+   * The proof of the event at a place. All events are hashed once, for the first proof.
    * @param event BCS of the event
    * @throws as `LedgerTransaction.proveInSteps`
    */
@@ -118,7 +113,7 @@ export function createEventProver(state: LedgerState, version: bigint, stored: S
   return {
     *proveInSteps(event, index) {
       const hasher = hasherOf(state, version)
-      known ??= loading ? atOnce(begin(hasher)) : yield* begin(hasher)
+      known ??= yield* begin(hasher)
       const { found, tree } = known
       if (found.kind !== 'proven') return found
       const proof = { event, index, siblings: tree.pathOf(index), infoProof: found.proof, epochEndings: [] }
@@ -180,6 +175,15 @@ function withStateValues({ transactions }: LedgerState, version: bigint, writeSe
 export function madeOnce<T extends string | Uint8Array>(state: LedgerState, name: string, make: () => T): T {
   const { loading } = state.source
   return loading ? loading.makeOnce(name, make) : make()
+}
+
+/** The same in steps. */
+function madeOnceInSteps<T extends string | Uint8Array>(
+  { source: { loading } }: LedgerState,
+  name: string,
+  make: () => Steps<T>,
+): Steps<T> {
+  return loading ? loading.makeOnceInSteps(name, make) : make()
 }
 
 /** Renders the values of a version. */
