@@ -2,8 +2,8 @@ import { atOnce, ByteReader, isLedgerStateError, type Steps } from '@ledger-stat
 import type { EventProof, InfoProof, LedgerHasher, SignedCheckpoint, TransactionProof } from '@ledger-state/proof'
 import { checkEventProof, checkInfoProof } from '@ledger-state/proof'
 import { EventTree, eventRootInSteps, readTransaction } from '@ledger-state/proof/transactions'
-import { withValues } from '@ledger-state/records'
-import { outlineToInfo, type StoredTransaction } from '@ledger-state/records/transaction-blocks'
+import { withValuesInSteps } from '@ledger-state/records'
+import { outlineToInfoInSteps, type StoredTransaction } from '@ledger-state/records/transaction-blocks'
 import { storedDataInvalid } from '../errors.js'
 import type { LedgerState } from '../state/ledger-state.js'
 import { type FoundProof, findInfoProof, signedCheckpointAt } from './info-proof.js'
@@ -153,22 +153,26 @@ function* completeTransaction(
   const { transactions, source } = state
   const hasher = hasherOf(state, version)
   const lacks = source.loading?.lacks
-  const known = stored.ownFacts ? stored.writeSet : withStateValues(state, version, stored.writeSet)
+  const known = stored.ownFacts ? stored.writeSet : yield* withStateValues(state, version, stored.writeSet)
   // A read over an async engine runs again once the values are loaded.
   if (!known && source.loading?.lacks === lacks) throw storedDataInvalid.writesUnknown(version)
   const { transaction, events, indexInBlock } = stored
   const writeSet = known ?? stored.writeSet
   const root = eventRoot ?? (yield* eventRootInSteps(events, hasher))
   const hashed = { transaction, eventRoot: root, writeSet }
-  const info = outlineToInfo(stored.outline, stored.hashesAt, hashed, hasher)
+  const info = yield* outlineToInfoInSteps(stored.outline, stored.hashesAt, hashed, hasher)
   if (known && !hasher.hasHash('TransactionInfo', info, stored.leaf)) throw storedDataInvalid.infoDiffers(version)
   const accumulatorRoot = transactions.frontierAt(version)?.root() ?? stored.leaf
   return { transaction, events, writeSet, info, indexInBlock, accumulatorRoot }
 }
 
-function withStateValues({ transactions }: LedgerState, version: bigint, writeSet: Uint8Array): Uint8Array | undefined {
+function withStateValues(
+  { transactions }: LedgerState,
+  version: bigint,
+  writeSet: Uint8Array,
+): Steps<Uint8Array | undefined> {
   const view = transactions.viewAt(version)
-  return withValues(writeSet, (key) => view.get(key))
+  return withValuesInSteps(writeSet, (key) => view.get(key))
 }
 
 /** Makes a part of an answer: once, although a read over an async engine runs again. */
