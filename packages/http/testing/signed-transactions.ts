@@ -4,7 +4,13 @@ import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
 import { SYNTHETIC_CHAIN_ID, SyntheticChain } from '@ledger-state/feed/testing/synthetic-chain'
 import { signedLedgerInfo, waypointHash } from '@ledger-state/feed/testing/synthetic-epochs'
 import { AccumulatorFrontier, LedgerHasher, type SignedCheckpoint } from '@ledger-state/proof'
-import { CHECKPOINT_KEY, checkpointToBytes, WHOLE_TRANSACTIONS_KEY } from '@ledger-state/records'
+import {
+  ALL_TRANSACTION_INDEXES,
+  CHECKPOINT_KEY,
+  checkpointToBytes,
+  encodeWholeTransactionsMark,
+  WHOLE_TRANSACTIONS_KEY,
+} from '@ledger-state/records'
 import { TransactionGroup } from '@ledger-state/records/transaction-group'
 import { createRandom } from '@ledger-state/testing/random'
 import type { StateProofs } from '../src/operations/parts/state-proofs.ts'
@@ -29,6 +35,8 @@ export interface SignedOptions {
   readonly isSigned?: boolean
   /** First version with a whole transaction. */
   readonly wholeFrom?: number
+  /** Indexes of the transactions; all by default. */
+  readonly indexes?: Parameters<typeof encodeWholeTransactionsMark>[0]['indexes']
 }
 
 /**
@@ -39,6 +47,7 @@ export async function createSignedTransactions({
   seed,
   isSigned = true,
   wholeFrom = 0,
+  indexes = ALL_TRANSACTION_INDEXES,
 }: SignedOptions): Promise<SignedTransactions> {
   const random = createRandom(seed)
   const chain = new SyntheticChain({ blocks: 0, seed, signers: isSigned ? true : [] })
@@ -59,7 +68,7 @@ export async function createSignedTransactions({
       ledgerInfo: chain.ledgerInfo(),
     })
   }
-  const engine = await commitChain(chain, checkpoints, wholeFrom, random)
+  const engine = await commitChain(chain, checkpoints, { wholeFrom, indexes }, random)
   const endings = chain.endings()
   const signedEndings = endings.map(signedLedgerInfo)
   return {
@@ -82,7 +91,7 @@ export async function createSignedTransactions({
 async function commitChain(
   chain: SyntheticChain,
   checkpoints: ReadonlyMap<number, SignedCheckpoint>,
-  wholeFrom: number,
+  { wholeFrom, indexes }: Required<Pick<SignedOptions, 'wholeFrom' | 'indexes'>>,
   random: ReturnType<typeof createRandom>,
 ): Promise<StateWriter> {
   const engine = createMemoryEngine()
@@ -103,9 +112,10 @@ async function commitChain(
       if (first + at >= wholeFrom) {
         const bytes = frontier.toBytes()
         const whole = { transaction, info, events, writeSet, indexInBlock: undefined, leaf, readFrontier: () => bytes }
-        group ??= new TransactionGroup(version)
+        group ??= new TransactionGroup(version, 'shared', indexes)
         own.push(...group.add(version, whole, own))
-        if (first + at === wholeFrom) own.push([WHOLE_TRANSACTIONS_KEY, Buffer.from(SALT)])
+        if (first + at === wholeFrom)
+          own.push([WHOLE_TRANSACTIONS_KEY, encodeWholeTransactionsMark({ hashSalt: SALT, indexes })])
       }
       return { version, block, writes: own }
     })

@@ -1,4 +1,4 @@
-import { parseAddress, type VersionWrites } from '@ledger-state/core'
+import { parseAddress, type VersionWrites, type Write } from '@ledger-state/core'
 import { type CommitOptions, createMemoryEngine, type StateWriter } from '@ledger-state/engine'
 import { keptOf, ownedObject } from '@ledger-state/ledger/testing/random-slices'
 import { commitViewLedger, HELD, HOLDERS, u64 } from '@ledger-state/ledger/testing/view-ledger'
@@ -18,10 +18,17 @@ const VERSIONS = [
   ],
 ]
 
+interface SlicedLedgerOptions {
+  /** Handles of tables of the slice; none by default. */
+  readonly tables?: readonly string[]
+  /** Writes of further versions. */
+  readonly further?: readonly (readonly Write[])[]
+}
+
 /** A slice of the account 0xa1. */
-export async function slicedLedger(): Promise<StateWriter> {
+export async function slicedLedger({ tables = [], further = [] }: SlicedLedgerOptions = {}): Promise<StateWriter> {
   const engine = createMemoryEngine()
-  const keeper = SliceKeeper.begin(parseSliceSpec({ accounts: ['0xa1'], types: ['0x9::m::*'] }), 0n)
+  const keeper = SliceKeeper.begin(parseSliceSpec({ accounts: ['0xa1'], tables, types: ['0x9::m::*'] }), 0n)
   const commit = async (records: readonly VersionWrites[], options: CommitOptions): Promise<void> => {
     const kept = records.map((record) => {
       const writes = keptOf(keeper, engine, record.version, record.writes)
@@ -30,6 +37,6 @@ export async function slicedLedger(): Promise<StateWriter> {
     await engine.commit(kept, options)
     keeper.settle()
   }
-  await commitViewLedger({ commit }, 0n, VERSIONS)
+  await commitViewLedger({ commit }, 0n, [...VERSIONS, ...further])
   return engine
 }

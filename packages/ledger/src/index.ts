@@ -5,6 +5,7 @@ export {
   type AccountChangesOptions,
   type ChangedStore,
   listAccountChanges,
+  listAccountChangesInSteps,
 } from './account-diff/account-changes.js'
 export { type Account, type AccountFields, readAccount } from './accounts/account.js'
 export { type Asset, parseAsset } from './assets/asset.js'
@@ -111,7 +112,7 @@ export {
   transactionsSince,
   wholeTransactionsSince,
 } from './transactions/transaction-at.js'
-export { listTypeUses, type TypeUse, type TypeUses } from './type-usage/list-type-uses.js'
+export { listTypeUses, listTypeUsesInSteps, type TypeUse, type TypeUses } from './type-usage/list-type-uses.js'
 export type { StructName } from './type-usage/tag-names.js'
 export type { StoredValue } from './types/stored-value.js'
 export { isUnreadable } from './types/unreadable.js'

@@ -129,7 +129,7 @@ export {
 } from './slice/member.js'
 export { decodeValueType, encodeValueType } from './slice/value-type.js'
 export type { TrustedState } from './trusted-state.js'
-export { type WholeTransaction, withValues } from './whole-transaction.js'
+export { type WholeTransaction, withValues, withValuesInSteps } from './whole-transaction.js'
 export {
   ALL_TRANSACTION_INDEXES,
   decodeWholeTransactionsMark,

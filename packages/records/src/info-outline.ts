@@ -1,4 +1,4 @@
-import type { ByteWriter } from '@ledger-state/core'
+import { atOnce, type ByteWriter, type Steps } from '@ledger-state/core'
 import { HASH_LENGTH, type LedgerHasher, readOutcome } from '@ledger-state/proof'
 
 // The outline of a transaction info is the info without its three hashes that follow from the transaction: the
@@ -26,14 +26,24 @@ export function writeOutline(info: Uint8Array, hashesAt: number, writer: ByteWri
 export function outlineToInfo(
   outline: Uint8Array,
   hashesAt: number,
-  { transaction, eventRoot, writeSet }: HashedParts,
+  parts: HashedParts,
   hasher: LedgerHasher,
 ): Uint8Array {
+  return atOnce(outlineToInfoInSteps(outline, hashesAt, parts, hasher))
+}
+
+/** The same in steps: a transaction or a write set may have megabytes. */
+export function* outlineToInfoInSteps(
+  outline: Uint8Array,
+  hashesAt: number,
+  { transaction, eventRoot, writeSet }: HashedParts,
+  hasher: LedgerHasher,
+): Steps<Uint8Array> {
   const info = new Uint8Array(outline.length + HASHES_LENGTH)
   info.set(outline.subarray(0, hashesAt))
-  hasher.hashInto('Transaction', transaction, info, hashesAt)
+  info.set(yield* hasher.hashInSteps('Transaction', transaction), hashesAt)
   info.set(eventRoot, hashesAt + HASH_LENGTH)
-  hasher.hashInto('WriteSet', writeSet, info, hashesAt + 2 * HASH_LENGTH)
+  info.set(yield* hasher.hashInSteps('WriteSet', writeSet), hashesAt + 2 * HASH_LENGTH)
   info.set(outline.subarray(hashesAt), hashesAt + HASHES_LENGTH)
   return info
 }

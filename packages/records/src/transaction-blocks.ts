@@ -1,5 +1,5 @@
 export { decodeGroupedVersions, type GroupedVersion, type GroupedVersions } from './grouped-versions.js'
-export { outlineToInfo } from './info-outline.js'
+export { outlineToInfo, outlineToInfoInSteps } from './info-outline.js'
 export {
   decodeTransactionBlock,
   placeOfBlock,

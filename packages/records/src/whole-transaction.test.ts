@@ -3,7 +3,7 @@ import { visitWriteSet } from '@ledger-state/proof/transactions'
 import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { withValues, writeWithoutValues } from './whole-transaction.js'
+import { withValues, withValuesInSteps, writeWithoutValues } from './whole-transaction.js'
 
 const TAG = parseStructTag('0x1::m::R')
 
@@ -88,6 +88,21 @@ describe('a write set without its values', () => {
     const value = new Uint8Array(10_000)
     const writeSet = writeSetOf([{ address: new Uint8Array(32), variant: 0, value }])
     expect(withoutValues(writeSet).length).toBe(writeSet.length - value.length - 1)
+  })
+
+  it('gets many of them back in steps', () => {
+    const list = Array.from({ length: 1_000 }, (_, at): Op => {
+      const address = new Uint8Array(32)
+      new DataView(address.buffer).setUint32(0, at)
+      return { address, variant: at % 6, value: Uint8Array.of(at % 256) }
+    })
+    const plain = writeSetOf(list)
+    const steps = withValuesInSteps(withoutValues(plain), stateOf(plain))
+    let count = 0
+    let step = steps.next()
+    for (; !step.done; step = steps.next()) count++
+    expect(step.value).toEqual(plain)
+    expect(count).toBeGreaterThan(list.length / 100)
   })
 
   it('is not made whole from a state that lacks a value', () => {

@@ -1,5 +1,5 @@
-import { ByteReader, ByteWriter, type Write } from '@ledger-state/core'
-import { visitWriteSet } from '@ledger-state/proof/transactions'
+import { atOnce, ByteReader, ByteWriter, type Steps, type Write } from '@ledger-state/core'
+import { visitWriteSet, type WriteOp } from '@ledger-state/proof/transactions'
 
 /** Everything that a source has of the transaction that made a version, each part in BCS. The source has proven it. */
 export interface WholeTransaction {
@@ -24,12 +24,12 @@ export interface WholeTransaction {
  * @throws `invalid_bcs`
  */
 export function writeWithoutValues(writeSet: Uint8Array, writer: ByteWriter, writes: readonly Write[] = []): void {
-  if (!holdsValues(writeSet, writes)) {
-    replaceValues(writeSet, () => NOTHING, writer)
-    return
-  }
   const cut = new ValueCutter(writeSet, writer)
-  for (const [, value] of writes) if (value) cut.replace(value, NOTHING)
+  const empty = (value: Uint8Array | null): void => {
+    if (value) cut.replace(value, NOTHING)
+  }
+  if (holdsValues(writeSet, writes)) for (const [, value] of writes) empty(value)
+  else visitWriteSet(new ByteReader(writeSet), ({ value }) => empty(value))
   cut.end()
 }
 
@@ -54,26 +54,34 @@ export function withValues(
   writeSet: Uint8Array,
   readValue: (key: Uint8Array) => Uint8Array | undefined,
 ): Uint8Array | undefined {
-  let isKnown = true
+  return atOnce(withValuesInSteps(writeSet, readValue))
+}
+
+/** Values that are read in one step. */
+const VALUES_AT_ONCE = 64
+
+/** The same in steps: a transaction may write thousands of values. @throws `invalid_bcs` */
+export function* withValuesInSteps(
+  writeSet: Uint8Array,
+  readValue: (key: Uint8Array) => Uint8Array | undefined,
+): Steps<Uint8Array | undefined> {
+  const ops: WriteOp[] = []
+  visitWriteSet(new ByteReader(writeSet), (op) => ops.push(op))
   const writer = new ByteWriter()
-  const readOrNothing = (key: Uint8Array) => {
-    const value = readValue(key)
-    if (!value) isKnown = false
-    return value ?? NOTHING
+  const cut = new ValueCutter(writeSet, writer)
+  let isKnown = true
+  for (const [at, { key, value }] of ops.entries()) {
+    if (at % VALUES_AT_ONCE === VALUES_AT_ONCE - 1) yield
+    if (!value) continue
+    const known = readValue(key)
+    if (!known) isKnown = false
+    cut.replace(value, known ?? NOTHING)
   }
-  replaceValues(writeSet, readOrNothing, writer)
+  cut.end()
   return isKnown ? writer.toBytes() : undefined
 }
 
 const NOTHING = new Uint8Array(0)
-
-function replaceValues(writeSet: Uint8Array, readValue: (key: Uint8Array) => Uint8Array, writer: ByteWriter): void {
-  const cut = new ValueCutter(writeSet, writer)
-  visitWriteSet(new ByteReader(writeSet), ({ key, value }) => {
-    if (value) cut.replace(value, readValue(key))
-  })
-  cut.end()
-}
 
 /** Copies a write set, with other values. */
 class ValueCutter {

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, cpSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { hasFaultyDisk } from '../testing/disk-faults/disk-faults.ts'
 import { compileDiskStops, type DiskStop } from '../testing/disk-faults/disk-stops.ts'
 import { bytes, CHAIN, record } from '../testing/small-records.ts'
@@ -22,11 +22,21 @@ async function fillStore(path: string): Promise<void> {
   await engine.close()
 }
 
-/** Runs a program of ours in a shell, after a command. Returns its output, or the signal that ended it. */
-function runAfter(command: string, program: string): string {
+/**
+ * Runs a program of ours in a shell, after a command. Returns its output, or the signal that ended it.
+ * @param within words of a command that runs the shell
+ */
+function runAfter(command: string, program: string, within: readonly string[] = []): string {
   const shell = `${command}; exec "$0" ${SOURCE_OPTIONS.join(' ')} --input-type=module -e "$1"`
-  const { stdout, stderr, signal } = spawnSync('bash', ['-c', shell, process.execPath, program], { encoding: 'utf8' })
+  const [file, ...words] = [...within, 'bash', '-c', shell, process.execPath, program]
+  const { stdout, stderr, signal } = spawnSync(file!, words, { encoding: 'utf8' })
   return signal ?? (stdout.trim() || stderr)
+}
+
+/** Whether this process may mount overlays. */
+function mayMount(): boolean {
+  const words = ['--mount', 'mount', '-t', 'overlay', 'overlay', '-o', 'lowerdir=/usr:/etc', '/mnt']
+  return process.platform === 'linux' && spawnSync('unshare', words).status === 0
 }
 
 describe.skipIf(process.platform !== 'linux')('a process with too few resources for LMDB (Linux)', () => {
@@ -88,6 +98,31 @@ describe.skipIf(process.platform !== 'linux')('a process with too few resources 
       process.stdout.write(said, () => process.exit())`,
     )
     expect(said).toBe('value')
+  })
+
+  it.skipIf(!mayMount())('maps segment files of an overlay with layers on two disks (needs root)', async () => {
+    const [layers, merged] = [join(folder.path, 'layers'), join(folder.path, 'merged')]
+    for (const each of [layers, merged]) mkdirSync(each)
+    // A link in an overlay has the inode number of the file if the lower layer is in memory, as the folder of the tests may be.
+    const lower = mkdtempSync('/var/tmp/state-engine-')
+    onTestFinished(() => rmSync(lower, { recursive: true }))
+    await fillStore(lower)
+    const mounts = [
+      `mount -t tmpfs tmpfs ${layers}`,
+      `mkdir ${layers}/upper ${layers}/work`,
+      `mount -t overlay overlay -o lowerdir=${lower},upperdir=${layers}/upper,workdir=${layers}/work ${merged}`,
+    ]
+    const said = runAfter(
+      mounts.join(' && '),
+      `import { readFileSync } from 'node:fs'
+      const { openStateEngineReader } = await import(${INDEX})
+      const reader = openStateEngineReader({ path: ${JSON.stringify(merged)} })
+      const value = Buffer.from(reader.at().get(Buffer.from('key'))).toString()
+      const isMapped = /segment-\\d+\\.map-/.test(readFileSync('/proc/self/maps', 'utf8'))
+      process.stdout.write([value, isMapped].join(), () => process.exit())`,
+      ['unshare', '--mount'],
+    )
+    expect(said).toBe('value,true')
   })
 
   it.skipIf(!hasFaultyDisk())('reads segment files on a full disk (needs gcc)', async () => {

@@ -27,6 +27,11 @@ interface ErrorAnswer {
   readonly states: readonly string[]
 }
 
+/** Whether a node with a part of the ledger does not have the data in any state. */
+export function isLeftOut({ kind, oldestVersion }: Failure): boolean {
+  return kind === 'pruned' && oldestVersion === undefined
+}
+
 export function toFailure({ status, text, head, retryAfter, states }: ErrorAnswer): Failure {
   const body = toErrorBody(text)
   const message = body.message ?? `the node answered ${status}`

@@ -1,4 +1,4 @@
-import type { Failure } from '../api/failure.ts'
+import { type Failure, isLeftOut } from '../api/failure.ts'
 import { groupDigits } from '../state/amount.ts'
 import { goTo, route } from '../state/location.ts'
 import type { Route } from '../state/route.ts'
@@ -30,10 +30,9 @@ function routeAt(version: string | undefined): Route {
 
 export function FailureNotice({ failure }: { readonly failure: Failure }) {
   const { kind, message, isSwitchedOff, oldestVersion, archivalEndpoint } = failure
-  const isLeftOut = kind === 'pruned' && oldestVersion === undefined
   return (
     <section class={`notice notice-${kind}`} role="alert">
-      <h2>{isSwitchedOff ? SWITCHED_OFF : isLeftOut ? LEFT_OUT : TITLES[kind]}</h2>
+      <h2>{isSwitchedOff ? SWITCHED_OFF : isLeftOut(failure) ? LEFT_OUT : TITLES[kind]}</h2>
       <p>{message}</p>
       {oldestVersion !== undefined && (
         <p>

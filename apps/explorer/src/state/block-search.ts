@@ -1,7 +1,10 @@
-import type { AccountChange, ListedTableItem, TablePage, TypeUsesPage } from '../api/answers.ts'
-import { ask } from '../api/client.ts'
-import type { Failure } from '../api/failure.ts'
-import { loadTables, type SightedTable } from './ledger-sights.ts'
+import type { AccountChange, ListedTableItem, Slice, TablePage, TypeUsesPage } from '../api/answers.ts'
+import { ask, type Result } from '../api/client.ts'
+import { type Failure, isLeftOut } from '../api/failure.ts'
+import { loadTables } from './ledger-sights.ts'
+import type { TableTypes } from './route.ts'
+import { tableItemsPath } from './table-items-path.ts'
+import { holdersIn } from './type-uses.ts'
 
 /** The values of an account that differ before and after a block. */
 export interface ChangedAccount {
@@ -11,7 +14,13 @@ export interface ChangedAccount {
   readonly isCut: boolean
 }
 
-export interface ChangedTable extends SightedTable {
+/** A table, and the source of its types. */
+interface FoundTable {
+  readonly handle: string
+  readonly types: TableTypes
+}
+
+export interface ChangedTable extends FoundTable {
   readonly items: readonly ChangedItem[]
 }
 
@@ -28,8 +37,12 @@ export interface BlockSearch {
   readonly tables: readonly ChangedTable[]
   readonly compared: number
   readonly comparedTables: ComparedTables
+  /** Whether the node keeps a slice, whose members are compared. */
+  readonly isSlice: boolean
+  /** Number of accounts, objects and tables with an unknown part: the slice keeps them since a version. */
+  readonly unknown: number
   readonly isRunning: boolean
-  /** Whether every account and object was compared. */
+  /** Whether everything was compared that the lists name. */
   readonly isEnded: boolean
   readonly failure: Failure | undefined
 }
@@ -53,12 +66,45 @@ const STEP = 24
 /** Most uses of a page: of objects before the block, only those that are not there after it are compared. */
 const MOST_USES = 1_000
 
-/** Lists of addresses: resources of every account and of every object. An object that the block deleted is only before it. */
-const LISTS = [
-  { type: '0x1::account::Account', at: 'after', limit: STEP },
-  { type: '0x1::object::ObjectCore', at: 'after', limit: STEP },
-  { type: '0x1::object::ObjectCore', at: 'before', limit: MOST_USES },
-] as const
+/** Addresses and tables to compare. */
+interface Listed {
+  readonly addresses: readonly string[]
+  readonly tables: readonly FoundTable[]
+}
+
+/** A list in pages. `start` is the end of its path: empty for the first page. */
+type List = (range: Range, start: string, signal: AbortSignal) => Promise<Result<Listed>>
+
+function listOf<Page>(path: string, at: keyof Range, itemsOf: (page: Page) => Listed): List {
+  return async (range, start, signal) => {
+    const page = await ask<Page>({ path: `${path}${start}`, at: range[at] }, signal)
+    return 'failure' in page ? page : { answer: page.answer, value: itemsOf(page.value) }
+  }
+}
+
+function holdersOf(type: string, at: keyof Range, limit: number): List {
+  return listOf(`/types/${type}/uses?limit=${limit}`, at, ({ uses }: TypeUsesPage) => {
+    return { addresses: holdersIn(uses), tables: [] }
+  })
+}
+
+/** Holders of the resources of every account and of every object. An object that the block deleted is only before it. */
+const ALL_HOLDERS: readonly List[] = [
+  holdersOf('0x1::account::Account', 'after', STEP),
+  holdersOf('0x1::object::ObjectCore', 'after', STEP),
+  holdersOf('0x1::object::ObjectCore', 'before', MOST_USES),
+]
+
+/** The members of a slice, which cannot search all accounts. */
+const MEMBERS: readonly List[] = [
+  listOf(`/-/slice?limit=${STEP}`, 'after', ({ members }: Slice) => ({
+    addresses: members.flatMap(({ kind, id }) => (kind === 'account' ? id : [])),
+    tables: members.flatMap(({ kind, id, value_type: valueType }) => {
+      return kind === 'table' ? { handle: id, types: { ...(valueType !== null && { valueType }) } } : []
+    }),
+  })),
+]
+
 /** Requests at the same time. */
 const WIDTH = 4
 const MOST_CHANGES = 20
@@ -67,8 +113,8 @@ export const MOST_ITEMS = 100
 
 /**
  * A search for the changes of a block: in the framework, then in accounts, then in objects, then in those that the block
- * deleted, a step at a time. A step that fails leaves the rest of its work to the next one, which begins by itself if
- * the node was lost or busy.
+ * deleted, a step at a time; of a slice, in its members. A step that fails leaves the rest of its work to the next one,
+ * which begins by itself if the node was lost or busy.
  */
 export class BlockChangesSearch {
   readonly #range: Range
@@ -79,7 +125,8 @@ export class BlockChangesSearch {
   /** Addresses that are known and not compared yet. */
   readonly #queue: string[] = [FRAMEWORK]
   /** Tables that are known and not compared yet; undefined until all of them are known. */
-  #tables: readonly SightedTable[] | undefined
+  #tables: readonly FoundTable[] | undefined
+  #lists = ALL_HOLDERS
   /** Index of the list that goes on. */
   #list = 0
   #cursor: string | undefined
@@ -88,6 +135,8 @@ export class BlockChangesSearch {
     tables: [],
     compared: 0,
     comparedTables: { count: 0, inPart: 0 },
+    isSlice: false,
+    unknown: 0,
     isRunning: false,
     isEnded: false,
     failure: undefined,
@@ -119,40 +168,43 @@ export class BlockChangesSearch {
   }
 
   get #isEnded(): boolean {
-    return this.#list >= LISTS.length && this.#queue.length === 0 && !this.#state.failure
+    return this.#list >= this.#lists.length && this.#queue.length === 0 && !this.#state.failure
   }
 
   async #step(): Promise<void> {
     if (this.#tables === undefined) await this.#findTables()
-    const list = LISTS[this.#list]
-    if (list) this.#queue.push(...(await this.#nextAddresses(list)))
+    const list = this.#lists[this.#list]
+    if (list && !this.#state.failure) await this.#takeNext(list)
     await Promise.all(Array.from({ length: WIDTH }, () => this.#compareQueue()))
     if (!this.#state.failure) await this.#compareTables()
   }
 
   /** Finds the tables, whose holders are compared, too. The next step tries again if the node failed. */
   async #findTables(): Promise<void> {
-    const found = await loadTables(this.#range.after, this.#stopped.signal)
-    if (found.failure) {
-      this.#update({ failure: found.failure })
-      return
+    const { tables, failure } = await loadTables(this.#range.after, this.#stopped.signal)
+    if (failure && isLeftOut(failure)) {
+      this.#lists = MEMBERS
+      this.#tables = []
+      this.#update({ isSlice: true })
+    } else if (failure) this.#update({ failure })
+    else {
+      this.#tables = tables.map(({ handle, holder }) => ({ handle, types: { holder } }))
+      this.#queue.push(...tables.map(({ holder }) => holder))
     }
-    this.#tables = found.tables
-    this.#queue.push(...found.tables.map(({ holder }) => holder))
   }
 
-  /** The next accounts or objects, in the order of their addresses. */
-  async #nextAddresses({ type, at, limit }: (typeof LISTS)[number]): Promise<readonly string[]> {
+  /** Takes the next items of a list, in the order of their addresses. */
+  async #takeNext(list: List): Promise<void> {
     const start = this.#cursor === undefined ? '' : `&start=${this.#cursor}`
-    const path = `/types/${type}/uses?limit=${limit}${start}`
-    const page = await ask<TypeUsesPage>({ path, at: this.#range[at] }, this.#stopped.signal)
+    const page = await list(this.#range, start, this.#stopped.signal)
     if ('failure' in page) {
       this.#update({ failure: page.failure })
-      return []
+      return
     }
     this.#cursor = page.answer.cursor
     if (this.#cursor === undefined) this.#list++
-    return page.value.uses.flatMap((use) => ('resource' in use && use.resource !== undefined ? use.address : []))
+    this.#queue.push(...page.value.addresses)
+    this.#tables = [...this.#tables!, ...page.value.tables]
   }
 
   async #compareQueue(): Promise<void> {
@@ -170,6 +222,7 @@ export class BlockChangesSearch {
     const path = `/accounts/${address}/changes?from=${before}&to=${after}&limit=${MOST_CHANGES}`
     const result = await ask<readonly AccountChange[]>({ path }, this.#stopped.signal)
     if ('failure' in result) {
+      if (this.#noteIfUnknown(result.failure)) return
       this.#seen.delete(address)
       this.#queue.push(address)
       this.#update({ failure: result.failure })
@@ -182,10 +235,11 @@ export class BlockChangesSearch {
   }
 
   async #compareTables(): Promise<void> {
-    const left: SightedTable[] = []
-    const compare = async (table: SightedTable): Promise<void> => {
+    const left: FoundTable[] = []
+    const compare = async (table: FoundTable): Promise<void> => {
       const compared = await compareTable(table, this.#range, this.#stopped.signal)
       if ('failure' in compared) {
+        if (this.#noteIfUnknown(compared.failure)) return
         left.push(table)
         this.#update({ failure: compared.failure })
         return
@@ -201,6 +255,13 @@ export class BlockChangesSearch {
     if (this.#tables) this.#tables = left
   }
 
+  /** Counts a member of a slice that the node knows only in part: no later step would learn more. Returns whether it is one. */
+  #noteIfUnknown(failure: Failure): boolean {
+    if (!isLeftOut(failure)) return false
+    this.#update({ unknown: this.#state.unknown + 1 })
+    return true
+  }
+
   #update(next: Partial<BlockSearch>): void {
     this.#state = { ...this.#state, ...next }
     if (!this.#stopped.signal.aborted) this.#show(this.#state)
@@ -209,11 +270,11 @@ export class BlockChangesSearch {
 
 /** The changed items among the first ones of a table. */
 async function compareTable(
-  { handle, holder }: SightedTable,
+  { handle, types }: FoundTable,
   { before, after }: Range,
   signal: AbortSignal,
 ): Promise<{ readonly items: readonly ChangedItem[]; readonly isWhole: boolean } | { readonly failure: Failure }> {
-  const path = `/tables/${handle}/items?limit=${MOST_ITEMS}&holder=${holder}`
+  const path = tableItemsPath(handle, types, MOST_ITEMS)
   const [old, young] = await Promise.all([before, after].map((at) => ask<TablePage>({ path, at }, signal)))
   if ('failure' in old!) return old
   if ('failure' in young!) return young

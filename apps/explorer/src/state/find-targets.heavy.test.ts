@@ -1,3 +1,4 @@
+import { createSignedTransactions } from '@ledger-state/http/testing/signed-transactions'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { openedPage } from '../../testing/check-view.ts'
 import {
@@ -65,11 +66,18 @@ it('says that nothing has the name', async () => {
   expect((await search('0xbeef0')).missing).toEqual(['This state has no account, object, asset or table 0xbeef0.'])
 })
 
+const UNKNOWN_HASH = `0x${'5e'.repeat(32)}`
+
+function expectNoHash(missing: readonly string[], why: string): void {
+  expect(missing).toHaveLength(1)
+  expect(missing[0]).toContain(`This state has no account, object, asset or table ${UNKNOWN_HASH}.`)
+  expect(missing[0]).toContain(`A transaction cannot be found by its hash. The node says: ${why}`)
+}
+
 it('says that a hash cannot be found without whole transactions', async () => {
-  const hash = `0x${'5'.repeat(64)}`
-  const nothing = `This state has no account, object, asset or table ${hash}.`
-  const advice = 'A transaction cannot be found by its hash: this node keeps no whole transactions.'
-  expect((await search(hash)).missing).toEqual([`${nothing} ${advice}`])
+  const { missing } = await search(UNKNOWN_HASH)
+  expectNoHash(missing, 'GET /v1/transactions/by_hash/{txn_hash} is not served: ')
+  expect(missing[0]).toContain('this service keeps states, and no whole transactions.')
 })
 
 it('says that the node did not answer, and not that something does not exist', async () => {
@@ -102,6 +110,22 @@ it('asks again after the node did not answer', async () => {
   expect((await search('ean')).targets).toEqual([])
   page().answers('sound')
   expect((await search('ean')).targets.map(({ label }) => label)).toContain('asset Bean (BEAN) 0xcafe::bean::Bean')
+})
+
+describe('a node that keeps whole transactions, and does not index their hashes', () => {
+  beforeAll(() => page().leave())
+  const unindexed = openedPage(async () => {
+    return (await createSignedTransactions({ seed: 7, indexes: new Set(['sender', 'affected']) })).engine
+  })
+
+  it('says so, and not that it keeps none', async () => {
+    await unindexed().goTo('/watch')
+    const context = { at: undefined, head: { ...HEAD, chainId: '3' }, oldestTimestampUsec: undefined }
+    const { missing, targets } = await findTargets(UNKNOWN_HASH, context, new AbortController().signal)
+    expect(targets).toEqual([])
+    expectNoHash(missing, 'this store does not index transactions by their hash')
+    expect(missing[0]).not.toContain('no whole transactions')
+  })
 })
 
 describe('a ledger with names far behind its first entries', () => {

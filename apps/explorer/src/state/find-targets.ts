@@ -128,8 +128,10 @@ async function findAddress(
   if (targets.length > 0) return { targets, missing: [] }
   const why = whyUnknown([facts, ...results, ...(transaction ? [transaction] : [])])
   if (why !== undefined) return missing(why)
-  const isUnknown = transaction && 'failure' in transaction && transaction.failure.isSwitchedOff
-  const advice = isUnknown ? ' A transaction cannot be found by its hash: this node keeps no whole transactions.' : ''
+  const failure = transaction && 'failure' in transaction ? transaction.failure : undefined
+  const advice = failure?.isSwitchedOff
+    ? ` A transaction cannot be found by its hash. The node says: ${failure.message}.`
+    : ''
   const none = missing(`This state has no account, object, asset or table ${address}.${advice}`)
   // A word has its own search, which finds parts of addresses, too.
   return isBare ? none : await findPart(address, context, none, signal)

@@ -1,5 +1,6 @@
 import type { ModuleAnswer } from '../api/answers.ts'
 import { ask } from '../api/client.ts'
+import type { Failure } from '../api/failure.ts'
 
 export interface NamedFunction {
   readonly name: string
@@ -25,7 +26,7 @@ export async function loadModules(
   address: string,
   { at }: { readonly at: string | undefined },
   signal: AbortSignal,
-): Promise<{ readonly items: readonly NamedModule[]; readonly isCut: boolean; readonly hasFailed: boolean }> {
+): Promise<{ readonly items: readonly NamedModule[]; readonly isCut: boolean; readonly failure: Failure | undefined }> {
   const items: NamedModule[] = []
   let cursor: string | undefined
   let state = at
@@ -33,13 +34,13 @@ export async function loadModules(
     const start = cursor === undefined ? '' : `&start=${cursor}`
     const path = `/accounts/${encodeURIComponent(address)}/modules?limit=${PAGE}${start}`
     const result = await ask<readonly ModuleAnswer[]>({ path, at: state }, signal)
-    if (!('value' in result)) return { items, isCut: true, hasFailed: true }
+    if ('failure' in result) return { items, isCut: true, failure: result.failure }
     items.push(...result.value.flatMap((one) => toNamedModule(address, one) ?? []))
     cursor = result.answer.cursor
     state ??= result.answer.head?.version
     if (cursor === undefined) break
   }
-  return { items, isCut: cursor !== undefined, hasFailed: false }
+  return { items, isCut: cursor !== undefined, failure: undefined }
 }
 
 /** Undefined if the module has no ABI, because its bytes cannot be read. */

@@ -1,6 +1,7 @@
 import type { Resource, TypeUse } from '../api/answers.ts'
 import { type AssetFacts, isCoin, issuerOf, KNOWN_ASSETS, resourceToAssetFacts } from '../api/asset.ts'
 import { ask } from '../api/client.ts'
+import type { Failure } from '../api/failure.ts'
 import { cursorToAddressPart } from './address-part.ts'
 import { loadModules, type NamedModule } from './ledger-modules.ts'
 import { memberOf } from './member-of.ts'
@@ -111,7 +112,7 @@ export async function loadLedgerNames(place: Place, signal: AbortSignal): Promis
       cut,
       hasFailed: [searches, assets, objects, loaded.flatMap(({ types, modules }) => [types, modules])]
         .flat()
-        .some((one) => one.hasFailed),
+        .some(({ failure }) => failure !== undefined),
     },
   }
 }
@@ -119,8 +120,8 @@ export async function loadLedgerNames(place: Place, signal: AbortSignal): Promis
 type Uses = Searched<TypeUse>
 type Searches = [Uses, Uses, Uses, Uses, Uses, Uses, Uses]
 
-function partOf({ cursor, hasFailed }: Uses): number {
-  return cursor === undefined && !hasFailed ? 1 : cursorToAddressPart(cursor)
+function partOf({ cursor, failure }: Uses): number {
+  return cursor === undefined && !failure ? 1 : cursorToAddressPart(cursor)
 }
 
 /** The address of a use, if modules are published there. */
@@ -142,7 +143,8 @@ interface Named<T> {
   readonly items: readonly T[]
   /** Whether there are more than were loaded. */
   readonly isCut: boolean
-  readonly hasFailed: boolean
+  /** Why some are not known. */
+  readonly failure: Failure | undefined
 }
 
 /** Collections and tokens with their names. */
@@ -161,25 +163,36 @@ async function nameObjects(
   const read = found
     .slice(0, MOST_OBJECTS)
     .flatMap(({ address, kind, types }) => types.map((type) => ({ address, kind, type })))
-  const { data, hasFailed } = await readResources(read, place, signal)
+  const { data, failure } = await readResources(read, place, signal)
   const items = read.flatMap(({ address, kind }, at): readonly NamedObject[] => {
     const name = memberOf(data[at], ['name', 'value']) ?? memberOf(data[at], ['name'])
     return name ? [{ kind, address, name: name.slice(0, LONGEST_NAME) }] : []
   })
-  return { items, isCut: found.length > MOST_OBJECTS, hasFailed }
+  return { items, isCut: found.length > MOST_OBJECTS, failure }
 }
 
 /** Most assets of `loadAssets`: enough for a list that a visitor begins with. */
 const FIRST_ASSETS = 12
 
+/** Assets that a few requests found. */
+export interface FoundAssets {
+  readonly assets: readonly NamedAsset[]
+  /** Why some are not known: a failure that may pass, if there is one. */
+  readonly failure: Failure | undefined
+}
+
 /**
  * The first assets, in the order of their addresses, that are found without a search of the whole ledger.
  * @throws only if it was aborted
  */
-export async function loadAssets(place: Place, signal: AbortSignal): Promise<readonly NamedAsset[]> {
+export async function loadAssets(place: Place, signal: AbortSignal): Promise<FoundAssets> {
   const [coins, fungible] = await Promise.all([COIN_INFO, METADATA].map((type) => searchUses(type, place, 1, signal)))
-  const { items } = await nameAssets(assetsIn(coins!, fungible!, place), FIRST_ASSETS, place, signal)
-  return items
+  const named = await nameAssets(assetsIn(coins!, fungible!, place), FIRST_ASSETS, place, signal)
+  const failures = [coins!, fungible!, named].flatMap(({ failure }) => failure ?? [])
+  return {
+    assets: named.items,
+    failure: failures.find(({ retryAfterMs }) => retryAfterMs !== undefined) ?? failures[0],
+  }
 }
 
 function assetsIn(coins: Uses, fungible: Uses, { chainId }: Place): readonly string[] {
@@ -201,13 +214,13 @@ async function nameAssets(
   const places = first.map((asset) => {
     return { address: issuerOf(asset), type: isCoin(asset) ? `${COIN_INFO}<${asset}>` : METADATA }
   })
-  const { data, hasFailed } = await readResources(places, place, signal)
+  const { data, failure } = await readResources(places, place, signal)
   const items = first.flatMap((asset, at): readonly NamedAsset[] => {
     const facts = data[at]
     if (facts === undefined) return []
     return [{ asset, issuer: issuerOf(asset), ...resourceToAssetFacts({ data: facts as Partial<AssetFacts> }) }]
   })
-  return { items, isCut: assets.length > most, hasFailed }
+  return { items, isCut: assets.length > most, failure }
 }
 
 async function loadTypes(
@@ -219,7 +232,11 @@ async function loadTypes(
     { path: `/accounts/${address}/resources?limit=${MOST_RESOURCES}`, at },
     signal,
   )
-  if ('failure' in result) return { items: [], isCut: false, hasFailed: result.failure.retryAfterMs !== undefined }
+  if ('failure' in result) {
+    // An account with modules may have no resources.
+    const failure = result.failure.retryAfterMs === undefined ? undefined : result.failure
+    return { items: [], isCut: false, failure }
+  }
   const items = result.value.map(({ type }) => ({ address, type }))
-  return { items, isCut: result.answer.cursor !== undefined, hasFailed: false }
+  return { items, isCut: result.answer.cursor !== undefined, failure: undefined }
 }

@@ -57,7 +57,7 @@ const MOST_CHANGES = 100
 export async function loadSights(head: StateHead, signal: AbortSignal): Promise<LedgerSights> {
   const [accounts, { tables }, assets, blocks] = await Promise.all([
     loadAccounts(head, signal),
-    loadTables(undefined, signal),
+    untilAnswered(() => loadTables(undefined, signal), signal),
     loadSuppliedAssets(head, signal),
     loadBlocks(head, signal),
   ])
@@ -111,8 +111,8 @@ function askPatiently<T>(path: string, signal: AbortSignal): Promise<Result<T>> 
 /** Tables that a few requests found: some of those whose holders are where their types are declared. */
 export interface FoundTables {
   readonly tables: readonly SightedTable[]
-  /** Why some tables are not known. */
-  readonly failure?: Failure | undefined
+  /** Why some tables are not known: a failure that may pass, if there is one. */
+  readonly failure: Failure | undefined
 }
 
 /** Tables with items, those of the framework last. @throws only if it was aborted */
@@ -120,7 +120,8 @@ export async function loadTables(at: string | undefined, signal: AbortSignal): P
   let failure: Failure | undefined
   const askHere = async <T>(path: string): Promise<Result<T>> => {
     const result = await ask<T>({ path, at }, signal)
-    if ('failure' in result && result.failure.kind !== 'absent') failure ??= result.failure
+    const isFailed = 'failure' in result && result.failure.kind !== 'absent'
+    if (isFailed && failure?.retryAfterMs === undefined) failure = result.failure
     return result
   }
   const pages = await Promise.all(
@@ -170,7 +171,8 @@ export function handlesIn(
 }
 
 async function loadSuppliedAssets(head: StateHead, signal: AbortSignal): Promise<readonly SightedAsset[]> {
-  const assets = await loadAssets({ at: undefined, chainId: head.chainId }, signal)
+  const place = { at: undefined, chainId: head.chainId }
+  const { assets } = await untilAnswered(() => loadAssets(place, signal), signal)
   return await Promise.all(assets.map(async (asset) => ({ ...asset, supply: await loadSupply(asset, signal) })))
 }
 

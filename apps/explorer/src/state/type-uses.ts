@@ -1,5 +1,6 @@
 import type { Resource, ResourcesBatch, TypeUse, TypeUsesPage } from '../api/answers.ts'
 import { ask } from '../api/client.ts'
+import type { Failure } from '../api/failure.ts'
 
 /** Most elements of a batch of reads; a node takes 1,000. */
 const MOST_READS = 500
@@ -14,8 +15,8 @@ export interface Searched<T> {
   readonly items: readonly T[]
   /** Cursor at which the search ended before the end of the ledger. */
   readonly cursor: string | undefined
-  /** Whether the node did not answer, so the list ends somewhere. */
-  readonly hasFailed: boolean
+  /** Why the node did not answer, so that the list ends somewhere. */
+  readonly failure: Failure | undefined
 }
 
 /**
@@ -34,14 +35,14 @@ export async function searchUses(
   for (let page = 0; page < mostPages; page++) {
     const start = cursor === undefined ? '' : `&start=${cursor}`
     const result = await ask<TypeUsesPage>({ path: `/types/${type}/uses?limit=1000${start}`, at: state }, signal)
-    if (!('value' in result)) return { items, cursor, hasFailed: true }
+    if ('failure' in result) return { items, cursor, failure: result.failure }
     items.push(...result.value.uses)
     cursor = result.answer.cursor
     // All pages are of one state.
     state ??= result.answer.head?.version
     if (cursor === undefined) break
   }
-  return { items, cursor, hasFailed: false }
+  return { items, cursor, failure: undefined }
 }
 
 /** Addresses with a resource among the uses of its type. */
@@ -55,24 +56,24 @@ export interface ResourcePlace {
 }
 
 /**
- * Data of resources in the order of their places; undefined for a resource that does not exist.
+ * Data of resources in the order of their places; undefined for a resource that does not exist, or if the node did not
+ * answer.
  * @throws only if it was aborted
  */
 export async function readResources(
   places: readonly ResourcePlace[],
   { at }: SearchedState,
   signal: AbortSignal,
-): Promise<{ readonly data: readonly (Resource['data'] | undefined)[]; readonly hasFailed: boolean }> {
+): Promise<{ readonly data: readonly (Resource['data'] | undefined)[]; readonly failure: Failure | undefined }> {
   const data: (Resource['data'] | undefined)[] = []
-  let hasFailed = false
+  let failure: Failure | undefined
   for (let first = 0; first < places.length; first += MOST_READS) {
     const part = places.slice(first, first + MOST_READS)
     const requests = part.map(({ address, type }) => ({ address, resource_type: type }))
     const request = { path: '/resources:batch', at, body: JSON.stringify({ requests }) }
     const answer = await ask<ResourcesBatch>(request, signal)
-    const isRead = 'value' in answer
-    if (!isRead) hasFailed = true
-    data.push(...part.map((_, index) => (isRead ? answer.value[index]?.value?.data : undefined)))
+    if ('failure' in answer) failure ??= answer.failure
+    data.push(...part.map((_, index) => ('value' in answer ? answer.value[index]?.value?.data : undefined)))
   }
-  return { data, hasFailed }
+  return { data, failure }
 }

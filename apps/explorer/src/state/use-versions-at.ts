@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ask } from '../api/client.ts'
+import { untilAnswered } from './until-answered.ts'
 
 /** A read that every store answers at every time of its window, also one that keeps only part of the ledger. */
 const ANY_READ = '/-/slice?limit=1'
@@ -11,7 +12,7 @@ export function useVersionsAt(times: readonly string[]): ReadonlyMap<string, str
     const stop = new AbortController()
     const load = async (): Promise<void> => {
       for (const at of times.filter((one) => !known.has(one))) {
-        const result = await ask<unknown>({ path: ANY_READ, at }, stop.signal)
+        const result = await untilAnswered(() => ask<unknown>({ path: ANY_READ, at }, stop.signal), stop.signal)
         const version = 'value' in result ? result.answer.readVersion : undefined
         if (version !== undefined) setKnown((before) => new Map(before).set(at, version))
       }

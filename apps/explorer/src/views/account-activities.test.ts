@@ -1,3 +1,4 @@
+import { slicedLedger } from '@ledger-state/http/testing/sliced-ledger'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { checkView, openedPage } from '../../testing/check-view.ts'
 import { ALICE, BEAN, coinStore, createPageEngine, LATEST, SHOP, SHOP_TYPE } from '../../testing/page-ledger.ts'
@@ -33,6 +34,17 @@ it('are saved once a busy node answers', async () => {
   page().answers('sound')
   expect(await saved).toContain(BEAN)
   await page().hides('The node is busy')
+})
+
+describe('a node that refuses the list', () => {
+  beforeAll(() => page().leave())
+  const sliced = openedPage(slicedLedger)
+
+  it('offers no CSV of it', async () => {
+    await sliced().goTo('/account/0xa1/activities')
+    await sliced().shows('This node does not serve it')
+    expect(sliced().texts('button')).not.toContain('Save as CSV')
+  })
 })
 
 describe('activities as CSV', () => {

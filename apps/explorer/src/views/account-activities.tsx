@@ -29,7 +29,7 @@ export function AccountActivities({ address }: { readonly address: string }) {
       <NotProven>Activities are not proven: a proof is of the state at one version.</NotProven>
       <div class="inline">
         <h2>Changes of its holdings</h2>
-        <CsvButton path={path} at={at} name="activities.csv" />
+        {activities.length > 0 && <CsvButton path={path} at={at} name="activities.csv" />}
       </div>
       <LongList
         label="Activities, the newest first"

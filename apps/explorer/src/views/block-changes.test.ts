@@ -1,3 +1,7 @@
+import { parseAddress, type Write } from '@ledger-state/core'
+import { slicedLedger } from '@ledger-state/http/testing/sliced-ledger'
+import { HELD, HOLDERS, u64 } from '@ledger-state/ledger/testing/view-ledger'
+import { resourceKey, tableItemKey } from '@ledger-state/type-tag'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { openedPage } from '../../testing/check-view.ts'
 import { ALICE, createPageEngine, item, TABLE, teaStore } from '../../testing/page-ledger.ts'
@@ -89,5 +93,22 @@ describe('a block that deletes an object', () => {
     await deleting().click('button', 'Compare more accounts')
     await deleting().shows('account 0xde1', 'deleted', 'every object that is there before or after the block')
     await deleting().hides('Compare more accounts')
+  })
+})
+
+describe('a node that keeps a slice', () => {
+  const versionOf = (value: number): readonly Write[] => [
+    [resourceKey(HOLDERS[0]!, HELD), u64(value)],
+    [tableItemKey(parseAddress('0x8'), u64(1)), u64(value)],
+  ]
+  beforeAll(() => page().leave())
+  const sliced = openedPage(() => slicedLedger({ tables: ['0x8'], further: [versionOf(5), [], versionOf(6)] }))
+
+  it('compares its members, and says how many it knows only in part', async () => {
+    await sliced().goTo('/block/2')
+    await sliced().shows('every member that it knows completely', 'account 0xa1', 'table 0x8', '5 → 6', ', 1 table.')
+    await sliced().shows('0x0500000000000000 → 0x0600000000000000', /The changes of \d others are unknown\./)
+    await sliced().hides('Compare more accounts')
+    await sliced().hides('Not kept by this node')
   })
 })

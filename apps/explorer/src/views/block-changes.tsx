@@ -75,17 +75,28 @@ function progressText({ compared, comparedTables, isRunning }: BlockSearch): str
   return `Compared: ${counts}${isRunning ? '…' : '.'}`
 }
 
+const SCOPES = {
+  all: 'The page compared every account and every object that is there before or after the block.',
+  some: 'The page compared the framework, holders of tables, and the first accounts and objects by address.',
+}
+const SCOPES_OF_SLICE = {
+  all: 'The node keeps a part of the ledger; the page compared every member that it knows completely.',
+  some: 'The node keeps a part of the ledger; the page compared its first members by address.',
+}
+
 /** The compared part of the state, and the rest. */
-function scopeText({ accounts, comparedTables: { count, inPart }, isEnded, failure }: BlockSearch): string {
+function scopeText(search: BlockSearch): string {
+  const { accounts, tables, comparedTables, isSlice, unknown, isEnded, failure } = search
+  const { count, inPart } = comparedTables
+  const isSame = accounts.length === 0 && (!isSlice || tables.length === 0)
   const sentences = [
-    isEnded
-      ? 'The page compared every account and every object that is there before or after the block.'
-      : 'The page compared the framework, holders of tables, and the first accounts and objects by address.',
-    accounts.length === 0 && 'None of them changed.',
+    (isSlice ? SCOPES_OF_SLICE : SCOPES)[isEnded ? 'all' : 'some'],
+    isSame && 'None of them changed.',
+    unknown > 0 && `The changes of ${countText(unknown, 'other')} are unknown.`,
     inPart > 0 &&
       `It compared only the first ${MOST_ITEMS} items of ${inPart === count ? 'each table' : countText(inPart, 'table')}.`,
     failure && 'The node did not list or answer some tables.',
-    'Changes of other tables are not shown.',
+    !isSlice && 'Changes of other tables are not shown.',
   ]
   return sentences.filter(Boolean).join(' ')
 }
@@ -104,16 +115,18 @@ function AccountPart({ account: { address, changes, isCut } }: { readonly accoun
   )
 }
 
-function TablePart({ table: { handle, holder, items } }: { readonly table: ChangedTable }) {
+function TablePart({ table: { handle, types, items } }: { readonly table: ChangedTable }) {
+  const { holder } = types
   return (
     <section class="card" aria-label={`table ${handle}`}>
       <h3 class="card-title">
         table{' '}
-        <Link view={{ name: 'table', handle, types: { holder } }} title={handle}>
+        <Link view={{ name: 'table', handle, types }} title={handle}>
           <code>{shortAddress(handle)}</code>
         </Link>{' '}
         <small>
-          of {shortAddress(holder)}, {countText(items.length, 'changed item')}
+          {holder !== undefined && `of ${shortAddress(holder)}, `}
+          {countText(items.length, 'changed item')}
         </small>
       </h3>
       {items.map(({ key, before, after }) => (

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Block, WholeTransaction } from '../api/answers.ts'
+import { isLeftOut } from '../api/failure.ts'
 import { Fact } from '../components/fact.tsx'
 import { FailureNotice } from '../components/failure-notice.tsx'
 import { AddressLink } from '../components/link.tsx'
@@ -33,10 +34,9 @@ export function BlockContents({ block, chosen }: BlockContentsProps) {
   const origin = useAnswer<WholeTransaction>({ path: `/transactions/by_version/${first}`, at: block.last_version })
   if (answer === undefined || origin === undefined) return <Loading />
   if ('failure' in answer) {
-    const { kind, isSwitchedOff, oldestVersion } = answer.failure
-    const isLeftOut = kind === 'pruned' && oldestVersion === undefined
-    if (isSwitchedOff || isLeftOut) return <BlockChanges block={block} />
-    return <FailureNotice failure={answer.failure} />
+    const { failure } = answer
+    if (failure.isSwitchedOff || isLeftOut(failure)) return <BlockChanges block={block} />
+    return <FailureNotice failure={failure} />
   }
   const shown = answer.value
   return (

@@ -40,15 +40,23 @@ it('shows accounts, tables and assets of the ledger, with their own texts as tex
   expect(hrefs.filter((href) => href?.startsWith('/block/'))).toEqual(['/block/8', '/block/7', '/block/6', '/block/5'])
 })
 
-it('shows the accounts and blocks of the ledger once a busy node answers for them', async () => {
+it.each([
+  ['accounts', /activities/, 'sent 41 transactions; 10 changes'],
+  ['blocks', /by_height/, 'Recent blocks'],
+  ['tables', /types\/0x1::table::Table\/uses/, 'shop::Shop.items'],
+  ['holders of tables', /0xcafe\/resource\/0xcafe%3A%3Ashop/, 'shop::Shop.items'],
+  ['items of tables', /0x7ab1e2\/items/, 'shop::Shop.items'],
+  ['assets', /types\/0x1::coin::CoinInfo\/uses/, 'Bean'],
+  ['names of assets', /resources:batch/, 'Bean'],
+])('shows the %s of the ledger once a busy node answers for them', async (_, paths, text) => {
   await page().goTo('/')
   const asked = vi.spyOn(globalThis, 'fetch')
-  page().busyAt(/activities|by_height/)
+  page().busyAt(paths)
   await eventually(
-    () => asked.mock.calls.some(([path]) => String(path).includes('/activities')),
-    () => 'a request for activities',
+    () => asked.mock.calls.some(([path]) => paths.test(String(path))),
+    () => `a request for ${paths}`,
   )
   page().busyAt(undefined)
   asked.mockRestore()
-  await page().shows('Recent blocks', 'sent 41 transactions; 10 changes')
+  await page().shows(text)
 })

@@ -32,6 +32,16 @@ it('names the uses of a type in the modules of its account', async () => {
   expect(use.getAttribute('href')).toBe('/module/0x1/coin')
 })
 
+it('says that it looked for uses only in the first modules of an account with more', async () => {
+  page().limitsPages(1)
+  await page().goTo('/module/0x1/coin')
+  await page().shows('not used in the first 1 module of the account, which has more')
+  page().limitsPages(100)
+  await page().goTo('/module/0x1/coin')
+  await page().shows('used by coin::CoinStore')
+  await page().hides('which has more')
+})
+
 it('finds the accounts with a resource of a type', async () => {
   await page().goTo(PATH)
   await page().click('button', 'Search all accounts')

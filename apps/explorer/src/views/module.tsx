@@ -15,7 +15,7 @@ import { ProofNote } from '../proof/proof-note.tsx'
 import { groupDigits } from '../state/amount.ts'
 import { route } from '../state/location.ts'
 import { useAnswer } from '../state/use-answer.ts'
-import { TypeUses, useTypeUses } from './type-uses.tsx'
+import { TypeUses, useDeclarations } from './type-uses.tsx'
 
 /** Functions, types or friends that are shown at first. A module of the framework has 158 functions at most. */
 const FIRST_ITEMS = 200
@@ -57,7 +57,7 @@ interface DeclarationsProps {
 }
 
 function Declarations({ answer: { abi, bytecode }, address, module, disassembly }: DeclarationsProps) {
-  const uses = useTypeUses(abi?.address)
+  const declarations = useDeclarations(abi?.address)
   const [filter, setFilter] = useState('')
   const isShown = ({ name }: { readonly name: string }) => name.toLowerCase().includes(filter.toLowerCase())
   const { types, functions, friends, formatVersion } = disassembly
@@ -105,7 +105,7 @@ function Declarations({ answer: { abi, bytecode }, address, module, disassembly 
             <TypeCard key={type.name} type={type} isOpenAtFirst={types.length <= 3}>
               {abi && (
                 <>
-                  <TypeUses type={`${abi.address}::${module}::${type.name}`} uses={uses} />
+                  <TypeUses type={`${abi.address}::${module}::${type.name}`} declarations={declarations} />
                   <TypeSearch type={`${abi.address}::${module}::${type.name}`} />
                 </>
               )}

@@ -14,6 +14,7 @@ import { ValueTree } from '../components/value-tree.tsx'
 import { EntryProof, EntryUnproven, type ProvenList, ProvenListNote, useProvenList } from '../proof/proven-list.tsx'
 import { goTo, route } from '../state/location.ts'
 import type { TableTypes } from '../state/route.ts'
+import { tableItemsPath } from '../state/table-items-path.ts'
 import { type Amounts, useAmounts } from '../state/use-amounts.ts'
 import { useStatePages } from '../state/use-pages.ts'
 import { itemRequest, TableItem } from './table-item.tsx'
@@ -25,15 +26,11 @@ interface TableViewProps {
   readonly itemKey: string | undefined
 }
 
-const PAGE = '50'
+const PAGE = 50
 const ROW_HEIGHT = 110
 
 export function TableView({ handle, types, itemKey }: TableViewProps) {
-  const parameters = new URLSearchParams({ limit: PAGE })
-  if (types.keyType) parameters.set('key_type', types.keyType)
-  if (types.valueType) parameters.set('value_type', types.valueType)
-  if (types.holder) parameters.set('holder', types.holder)
-  const request = { path: `/tables/${encodeURIComponent(handle)}/items?${parameters}`, at: route.value.at }
+  const request = { path: tableItemsPath(handle, types, PAGE), at: route.value.at }
   // Each page has the types, even a page without items.
   const pages = useStatePages<TablePage, { readonly page: TablePage; readonly item: ListedTableItem | undefined }>(
     request,

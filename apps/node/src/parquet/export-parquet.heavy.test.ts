@@ -1,6 +1,16 @@
 // The files are read back with DuckDB.
 import { createHash } from 'node:crypto'
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import fs, {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
@@ -13,7 +23,7 @@ import { type LmdbEngineReader, openStateEngine, openStateEngineReader } from '@
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
 import { typeTagToText } from '@ledger-state/type-tag'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { openDemoLedger } from '../demo/demo-ledger.js'
 import { exportParquet, type ParquetExport } from './export-parquet.js'
 import type { Manifest } from './manifest.js'
@@ -429,23 +439,68 @@ it.skipIf(!existsSync('/dev/full'))('saves the manifest again that it could not 
   expect(JSON.parse(readFileSync(join(folder, 'unsaved', 'manifest.json'), 'utf8'))).toEqual(manifest)
 })
 
-it('goes on after the disk is full for a moment while the files of a range are written', async () => {
-  const full = Object.assign(new Error('no space left'), { code: 'ENOSPC', syscall: 'write' })
+const FULL = Object.assign(new Error('no space left'), { code: 'ENOSPC', syscall: 'write' })
+
+/** The engine with a disk that is full once while the files of a range of versions are written. */
+function engineWithFullDisk(isTime = () => true, unseen = 0n): StateEngineReader {
   let isRange = false
-  let left = 1
-  const failing = new Proxy(engine, {
+  let isFull = false
+  return new Proxy(engine, {
     get(target, name) {
       if (name === 'versions') isRange = true
-      // The balances before the range.
-      if (name === 'at' && isRange && left-- > 0) throw full
+      // A read of a value for the rows of a table.
+      if (name === 'at' && isRange && !isFull && isTime()) {
+        isFull = true
+        throw FULL
+      }
       const member: unknown = Reflect.get(target, name)
+      if (name === 'ledger' && !isFull) {
+        const ledger = target.ledger!
+        return { ...ledger, latestVersion: ledger.latestVersion - unseen }
+      }
       return typeof member === 'function' ? member.bind(target) : member
     },
   })
+}
+
+it('goes on after the disk is full for a moment while the files of a range are written', async () => {
   const to = engine.ledger!.latestVersion
   const faults: string[] = []
-  await run('full', { engine: failing, followMs: 1, to, onFault: ({ message }) => faults.push(message) })
+  const onFault = ({ message }: Error): void => void faults.push(message)
+  await run('full', { engine: engineWithFullDisk(), followMs: 1, to, onFault })
   expect(faults).toEqual([`${join(folder, 'full')} cannot be written: the disk is full`])
   await run('not-full')
   expect(filesOf('full')).toEqual(filesOf('not-full'))
+})
+
+it('keeps no file of a range that failed, and that ends at a later version when it is written again', async () => {
+  const to = engine.ledger!.latestVersion
+  const hasWrites = (): boolean => [...filesOf('longer').keys()].some((path) => /^writes\/\d+-\d+\.parquet$/.test(path))
+  const options = { followMs: 1, to, bytesOfRange: 2 ** 30 }
+  const { ranges } = await run('longer', { engine: engineWithFullDisk(hasWrites, 10n), ...options })
+  const named = ranges.flatMap(({ files }) => Object.values(files).map(({ path }) => path))
+  expect([...filesOf('longer').keys()].toSorted()).toEqual(named.toSorted())
+})
+
+it('goes on after a file of a range that failed could not be removed for a moment', async () => {
+  const to = engine.ledger!.latestVersion
+  const inFolder = join(folder, 'stuck')
+  const faults: string[] = []
+  const remove = fs.rmSync
+  vi.spyOn(fs, 'rmSync').mockImplementation((path, options) => {
+    if (faults.length === 1 && String(path).startsWith(inFolder) && String(path).endsWith('.parquet'))
+      throw Object.assign(new Error('EIO: i/o error, rm'), { code: 'EIO', syscall: 'rm' })
+    remove(path, options)
+  })
+  syncBuiltinESMExports()
+  try {
+    const onFault = ({ message }: Error): void => void faults.push(message)
+    await run('stuck', { engine: engineWithFullDisk(), followMs: 1, to, onFault })
+  } finally {
+    vi.restoreAllMocks()
+    syncBuiltinESMExports()
+  }
+  expect(faults).toEqual([`${inFolder} cannot be written: the disk is full`, 'EIO: i/o error, rm'])
+  await run('not-stuck')
+  expect(filesOf('stuck')).toEqual(filesOf('not-stuck'))
 })

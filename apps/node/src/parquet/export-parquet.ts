@@ -10,11 +10,12 @@ import { isOwnKey, isTransactionKey, isWholeTransactionKey } from '@ledger-state
 import { exportFailed, noLedgerErrors, usage } from '../errors.js'
 import { makeDataFolder } from '../stores/make-data-folder.js'
 import { type ExportedRange, type Manifest, openManifest, saveManifest, withoutCutRanges } from './manifest.js'
-import { rangeFileName } from './range-file-name.js'
+import { rangeFileName, rangeFilePath } from './range-file-name.js'
 import type { RangeFiles } from './range-job.js'
 import { RangeWriter, type RangeWriterOptions } from './range-writer.js'
 import { TABLE_NAMES, type TableName } from './tables.js'
 import { WritePacker } from './write-packer.js'
+import { UNFINISHED } from './write-table-file.js'
 
 /** Bytes of writes, as `WritePacker` counts them, after which a range ends. */
 const BYTES_OF_RANGE = 128 << 20
@@ -63,13 +64,13 @@ export async function exportParquet(options: ParquetExport): Promise<Manifest> {
   try {
     while (!signal.aborted) {
       try {
+        await exporter.discard()
         await exporter.exportState()
         if (signal.aborted) break
         if (!(await exporter.exportVersions())) continue
         if (followMs === undefined || (to !== undefined && exporter.lastVersion >= to)) break
       } catch (error) {
         if (followMs === undefined || !mayPass(error)) throw error
-        await exporter.discard()
         options.onFault?.(error)
       }
       await sleep(followMs, undefined, { signal }).catch(() => {})
@@ -85,6 +86,7 @@ export async function exportParquet(options: ParquetExport): Promise<Manifest> {
 /** A range that is being written. */
 interface RangeUnderWay {
   readonly range: Omit<ExportedRange, 'files'>
+  readonly fileName: string
   /** Where the state continues; undefined for the last range of the state, and for ranges of versions. */
   readonly stateAfter: string | undefined
   /** Bytes of its writes. */
@@ -106,6 +108,8 @@ class ParquetExporter {
   readonly #unlock: () => void
   /** Ranges that are being written, in order. */
   #underWay: RangeUnderWay[] = []
+  /** Paths of files that the manifest will not name. */
+  readonly #unnamed = new Set<string>()
 
   /** @throws `export_failed` if another export writes into the folder, and as `openManifest` does */
   static async open(options: ParquetExport): Promise<ParquetExporter> {
@@ -155,8 +159,8 @@ class ParquetExporter {
   async close(): Promise<void> {
     try {
       await this.discard()
-      await this.#writer.close()
     } finally {
+      await this.#writer.close()
       this.#unlock()
     }
   }
@@ -287,17 +291,18 @@ class ParquetExporter {
     const { bytes } = packer
     onBuffered?.(this.#underWay.reduce((sum, one) => sum + one.bytes, bytes))
     const number = this.manifest.ranges.length + this.#underWay.length
+    const fileName = rangeFileName(range, number)
     const written = this.#writer.write({
       writes: packer.take(),
       isState: range.isState ?? false,
       isFirst: number === 0,
       folder,
-      fileName: rangeFileName(range, number),
+      fileName,
       tables: this.#tables,
     })
     // An error is thrown when the range is kept.
     written.catch(() => {})
-    this.#underWay.push({ range, stateAfter, bytes, written })
+    this.#underWay.push({ range, fileName, stateAfter, bytes, written })
     return true
   }
 
@@ -334,11 +339,19 @@ class ParquetExporter {
     this.saved = manifest
   }
 
-  /** Removes the files of ranges that the manifest will not name. */
+  /** Removes the files of ranges that the manifest will not name. What it could not remove, the next call removes. */
   async discard(): Promise<void> {
-    for (const { written } of this.#underWay.splice(0)) {
-      const { files } = await written.catch(() => ({ files: {} }) as Pick<RangeFiles, 'files'>)
-      for (const { path } of Object.values(files)) rmSync(join(this.#options.folder, path), { force: true })
+    for (const { fileName, written } of this.#underWay.splice(0)) {
+      // A range that failed may have files of some tables.
+      await written.catch(() => {})
+      for (const table of this.#tables) {
+        const path = rangeFilePath(table, fileName)
+        this.#unnamed.add(path).add(path + UNFINISHED)
+      }
+    }
+    for (const path of this.#unnamed) {
+      rmSync(join(this.#options.folder, path), { force: true })
+      this.#unnamed.delete(path)
     }
   }
 }

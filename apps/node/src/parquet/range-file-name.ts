@@ -1,3 +1,4 @@
+import type { TableName } from './tables.js'
 import { UNFINISHED } from './write-table-file.js'
 
 const PATTERN = /^\d{20}-(\d{20}|state-\d{5,})\.parquet$/
@@ -12,6 +13,11 @@ export function rangeFileName(
 ): string {
   const padded = (version: string) => version.padStart(20, '0')
   return isState ? `${padded(first)}-state-${String(number).padStart(5, '0')}` : `${padded(first)}-${padded(last)}`
+}
+
+/** Path of the file of a table, in the folder of the export. */
+export function rangeFilePath(table: TableName, fileName: string): string {
+  return `${table}/${fileName}.parquet`
 }
 
 /** Whether a name is the name of a range's file, or of its draft. */

@@ -13,6 +13,7 @@ import { typeTagToText } from '@ledger-state/type-tag'
 import { exportFailed } from '../errors.js'
 import { balanceRows } from './balance-rows.js'
 import type { PackedWrites } from './packed-writes.js'
+import { rangeFilePath } from './range-file-name.js'
 import { TableRows } from './table-rows.js'
 import type { RowSource, TableName } from './tables.js'
 import { WriteReader } from './write-reader.js'
@@ -49,7 +50,7 @@ export async function runRangeJob(engine: StateReader, ledger: Ledger, job: Rang
     for (const [name, rowsOf] of Object.entries(rowsOfTables(ledger, job)) as [TableName, () => RowSource][]) {
       const rows = tables.includes(name) ? rowsOf() : undefined
       if (!rows || (rows.count === 0 && !isFirst)) continue
-      const path = `${name}/${fileName}.parquet`
+      const path = rangeFilePath(name, fileName)
       files[name] = { path, ...(await writeTableFile(join(folder, path), rows)) }
     }
   } catch (error) {

@@ -3,7 +3,7 @@ import {
   type AccountChange,
   isUnreadable,
   lastVersionOf,
-  listAccountChanges,
+  listAccountChangesInSteps,
   type Resource,
 } from '@ledger-state/ledger'
 import { invalidRequest } from '../errors.js'
@@ -106,7 +106,7 @@ export const getAccountChanges: Operation = {
     const transactionOf = transactionsOf(state)
     const page = await readListing(
       request,
-      (options) => listAccountChanges(state, address, first, { ...options, start: start?.place, limit, assets }),
+      (options) => listAccountChangesInSteps(state, address, first, { ...options, start: start?.place, limit, assets }),
       inForm((change: AccountChange) => changeToJson(change, transactionOf), openJsonTexts(request.openBody())),
     )
     return {

@@ -1,6 +1,13 @@
 import { ByteReader } from '@ledger-state/core'
-import type { StateWriter } from '@ledger-state/engine'
-import { createLedger, type LedgerEvent, StoredEvents, wholeTransactionAt } from '@ledger-state/ledger'
+import { engineToAsync, type StateWriter } from '@ledger-state/engine'
+import {
+  createAsyncLedger,
+  createLedger,
+  type LedgerEvent,
+  type LedgerTransaction,
+  StoredEvents,
+  wholeTransactionAt,
+} from '@ledger-state/ledger'
 import {
   checkEventProof,
   checkTransactionProof,
@@ -105,6 +112,22 @@ describe('a transaction with many events', () => {
     const first = countSteps(known[700]!.proveInSteps())
     expect(first.count).toBeGreaterThan(EVENTS / MOST_AT_ONCE)
     expect(countSteps(known[701]!.proveInSteps()).count).toBe(0)
+  })
+
+  it('and its proof are made in steps over an engine whose reads are promises, too', async () => {
+    const over = createAsyncLedger(engineToAsync(engine))
+    const count = async (of: (transaction: LedgerTransaction) => Generator<undefined, unknown>): Promise<number> => {
+      // The last run of the read may have the result of an earlier one.
+      let most = 0
+      await over.read((ledger) => {
+        const transaction = wholeTransactionAt(ledger.at(), EVENTS_AT)
+        if (transaction) most = Math.max(most, countSteps(of(transaction)).count)
+      })
+      return most
+    }
+    expect(await count((transaction) => transaction.toJsonInSteps())).toBeGreaterThan(EVENTS)
+    expect(await count((transaction) => transaction.toBcsInSteps())).toBeGreaterThan(EVENTS / MOST_AT_ONCE)
+    expect(await count((transaction) => transaction.proveInSteps())).toBeGreaterThan(EVENTS / MOST_AT_ONCE)
   })
 
   it('is hashed once for a page of proven events', async () => {

@@ -1,5 +1,5 @@
 import { addressToShortHex, noSteps } from '@ledger-state/core'
-import { listTypeUses, type TypeUse, type TypeUses } from '@ledger-state/ledger'
+import { listTypeUsesInSteps, type TypeUse, type TypeUses } from '@ledger-state/ledger'
 import { isStructTag, type StructTag, typeTagToText } from '@ledger-state/type-tag'
 import { invalidRequest } from '../errors.js'
 import { inForm } from '../formats/page-body.js'
@@ -75,11 +75,11 @@ export const getTypeUses: Operation = {
     request.expectOutput('json', 'Get uses of a type')
     const state = pinPage(request, asked, start)
     const limit = pageLimit(askedLimit, DEFAULT_PAGE, MAX_PAGE)
-    let page: TypeUses | undefined
+    let page: TypeUses<TypeUse | undefined> | undefined
     const { body, cursor } = await readListing(
       request,
       (options) => {
-        page = listTypeUses(state, type, { ...options, start: start?.place, limit })
+        page = listTypeUsesInSteps(state, type, { ...options, start: start?.place, limit })
         return page
       },
       inForm(noSteps, new JsonArrayBody(request.openBody(), useToJson)),

@@ -11,6 +11,7 @@ import {
   isUnreadable,
   type LedgerState,
   listAccountChanges,
+  listAccountChangesInSteps,
   listAccountModules,
   listResources,
   pairedMetadataAddress,
@@ -105,6 +106,28 @@ it('a comparison of two versions ends a page after a bounded number of keys that
   const second = listAccountChanges(state, HOME, 0n, { start: first.cursor })
   expect([...second]).toMatchObject([{ kind: 'resource', tag: { name: 'Marker11499' } }])
   expect(second.cursor).toBeUndefined()
+})
+
+it('a comparison of two versions of a long group is made in steps, with at most a hundred members in each', async () => {
+  const owner = parseAddress('0xcafe')
+  const key = resourceGroupKey(owner, parseStructTag('0x1::object::ObjectGroup'))
+  const MEMBERS = 2_000
+  const groupOf = (bytes: (at: number) => number): Uint8Array => {
+    const writer = new ByteWriter().uleb128(MEMBERS)
+    for (let at = 0; at < MEMBERS; at++) {
+      writeStructTag(writer, parseStructTag(`0x1::m::Member${10_000 + at}`))
+      writer.byteString(Uint8Array.of(bytes(at)))
+    }
+    return writer.toBytes()
+  }
+  const engine = await engineOf([[key, groupOf(() => 0)]], [[key, groupOf((at) => Number(at % 2 === 1))]])
+  const state = createLedger(engine).at()
+  const changes = [...listAccountChangesInSteps(state, owner, 0n)]
+  const changed = changes.filter((change) => change !== undefined)
+  expect(changed).toHaveLength(MEMBERS / 2)
+  // Both groups are read, compared, and what differs is sorted.
+  expect(changes.length - changed.length).toBeGreaterThan((3 * MEMBERS) / 100)
+  expect(Array.from(listAccountChanges(state, owner, 0n), describeChange)).toEqual(changed.map(describeChange))
 })
 
 it('a comparison of two versions has the members of a group that cannot be read at one of the versions, with the error of the read', async () => {

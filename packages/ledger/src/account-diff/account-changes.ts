@@ -6,10 +6,12 @@ import {
   type KeyedEntry,
   type LedgerStateError,
   parseAddress,
+  type Steps,
+  sortInSteps,
 } from '@ledger-state/core'
 import { compareBytes, keyAfter } from '@ledger-state/core/bytes'
 import { type ScanOptions, type StateView, scanFrom } from '@ledger-state/engine'
-import { type GroupMember, readGroupMembers } from '@ledger-state/move-module'
+import { type GroupMember, readGroupMembersInSteps } from '@ledger-state/move-module'
 import { pairedMetadataAddress, primaryStoreAddress } from '@ledger-state/proof'
 import {
   accountKeyPrefix,
@@ -24,7 +26,7 @@ import {
 } from '@ledger-state/type-tag'
 import { storedDataInvalid } from '../errors.js'
 import { compareStructTags } from '../groups/compare-struct-tags.js'
-import type { Listing, ListOptions } from '../listings/listing.js'
+import { type Listing, type ListOptions, withoutPauses } from '../listings/listing.js'
 import { type AccountModule, createAccountModule } from '../modules/account-module.js'
 import { createResource, createUnreadableResource, type Resource } from '../resources/resource.js'
 import { type LedgerState, pinState, viewOfOwned } from '../state/ledger-state.js'
@@ -65,6 +67,8 @@ export interface AccountChangesOptions extends ListOptions {
   readonly assets?: readonly Uint8Array[] | undefined
 }
 
+/** Members of a group that are compared in one step. */
+const MEMBERS_AT_ONCE = 64
 /** State keys that one page looks at, in about 6 ms. Most of an account stays as it is. */
 const MOST_SCANNED_KEYS = 1_000
 
@@ -86,8 +90,24 @@ export function listAccountChanges(
   state: LedgerState,
   address: Uint8Array,
   from: bigint,
-  { start, limit, isFull, assets = [] }: AccountChangesOptions = {},
+  options: AccountChangesOptions = {},
 ): Listing<AccountChange> {
+  const listing = listAccountChangesInSteps(state, address, from, options)
+  return {
+    get cursor() {
+      return listing.cursor
+    },
+    [Symbol.iterator]: () => withoutPauses(listing),
+  }
+}
+
+/** The same. Undefined is a chance to pause: a group may have 20,000 members. */
+export function listAccountChangesInSteps(
+  state: LedgerState,
+  address: Uint8Array,
+  from: bigint,
+  { start, limit, isFull, assets = [] }: AccountChangesOptions = {},
+): Listing<AccountChange | undefined> {
   const { types } = state.source
   const earlier = pinState(state.source, from)
   const [before, after] = [earlier.view, state.view]
@@ -95,7 +115,7 @@ export function listAccountChanges(
     mergeScans(scanFrom(before, ...range), scanFrom(after, ...range)),
   )
   let cursor: Uint8Array | undefined
-  function* changes(): Generator<AccountChange> {
+  function* changes(): Generator<AccountChange | undefined> {
     let scanned = 0
     let changed = 0
     for (const place of places) {
@@ -227,7 +247,7 @@ function* describeChange(
   types: TypeResolver,
   { key, before, after }: KeyAtTwoVersions,
   store: ChangedStore | undefined,
-): Generator<AccountChange> {
+): Generator<AccountChange | undefined> {
   const decoded = decodeStateKey(key)
   if (decoded.kind === 'module') {
     const { address, name } = decoded
@@ -245,12 +265,12 @@ function* describeChange(
   }
   // An account has no other kinds of keys.
   if (decoded.kind !== 'resourceGroup') return
-  const groups = [readGroup(before?.value), readGroup(after?.value)] as const
+  const groups = [yield* readGroup(before?.value), yield* readGroup(after?.value)] as const
   const memberOf = (view: StateView, { bytes, error }: Group, tag: StructTag, member: Uint8Array | undefined) => {
     if (error) return createUnreadableResource(tag, bytes, error)
     return member && readChanged(view, types, tag, member)
   }
-  for (const { tag, from, to } of changedMembers(...groups, decoded.tag)) {
+  for (const { tag, from, to } of yield* changedMembers(...groups, decoded.tag)) {
     yield {
       kind: 'resource',
       tag,
@@ -274,10 +294,10 @@ interface Group {
   readonly error: LedgerStateError | undefined
 }
 
-function readGroup(bytes: Uint8Array = new Uint8Array(0)): Group {
+function* readGroup(bytes: Uint8Array = new Uint8Array(0)): Steps<Group> {
   if (bytes.length === 0) return { members: [], bytes, error: undefined }
   try {
-    return { members: readGroupMembers(bytes, readTagBytes), bytes, error: undefined }
+    return { members: yield* readGroupMembersInSteps(bytes, readTagBytes), bytes, error: undefined }
   } catch (error) {
     if (!isLedgerStateError(error, 'invalid_bcs')) throw error
     return { members: [], bytes, error: storedDataInvalid.listedResourceUnreadable(error) }
@@ -302,7 +322,7 @@ interface ChangedMember {
  * of the other; if no member is known, the group represents them. A group may have 20,000 members, so only the types of
  * those that differ are read.
  */
-function changedMembers(before: Group, after: Group, group: StructTag): readonly ChangedMember[] {
+function* changedMembers(before: Group, after: Group, group: StructTag): Steps<readonly ChangedMember[]> {
   const isUnreadable = before.error !== undefined || after.error !== undefined
   if (isUnreadable && before.members.length + after.members.length === 0) {
     return [{ tag: group, from: undefined, to: undefined }]
@@ -312,7 +332,8 @@ function changedMembers(before: Group, after: Group, group: StructTag): readonly
     changed.push({ tag: readStructTag(new ByteReader(name)), from, to })
   }
   let [left, right] = [0, 0]
-  while (left < before.members.length || right < after.members.length) {
+  for (let steps = 1; left < before.members.length || right < after.members.length; steps++) {
+    if (steps % MEMBERS_AT_ONCE === 0) yield
     const [a, b] = [before.members[left], after.members[right]]
     const order = !a ? 1 : !b ? -1 : compareBytes(a.name, b.name)
     if (order <= 0) left++
@@ -321,7 +342,7 @@ function changedMembers(before: Group, after: Group, group: StructTag): readonly
     else if (order > 0) note(b!.name, undefined, b!.bytes)
     else if (compareBytes(a!.bytes, b!.bytes) !== 0) note(a!.name, a!.bytes, b!.bytes)
   }
-  return changed.sort((a, b) => compareStructTags(a.tag, b.tag))
+  return yield* sortInSteps(changed, (a, b) => compareStructTags(a.tag, b.tag))
 }
 
 /** Merges two scans of ascending keys. */

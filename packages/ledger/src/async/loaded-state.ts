@@ -1,3 +1,4 @@
+import { atOnce, noSteps, type Steps } from '@ledger-state/core'
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import {
   type AsyncStateSnapshot,
@@ -141,10 +142,14 @@ export class LoadedState implements SearchingReader, Loading {
   }
 
   makeOnce<T extends string | Uint8Array>(name: string, make: () => T): T {
+    return atOnce(this.makeOnceInSteps(name, () => noSteps(make())))
+  }
+
+  *makeOnceInSteps<T extends string | Uint8Array>(name: string, make: () => Steps<T>): Steps<T> {
     const known = this.#complete.get(name)
     if (known !== undefined) return known as T
     const before = this.#lacks.count
-    const made = make()
+    const made = yield* make()
     if (this.#lacks.count === before) {
       this.#budget.spend(made.length)
       this.#complete.set(name, made)

@@ -16,6 +16,11 @@ export interface Listing<T> extends Iterable<T> {
   readonly cursor: Uint8Array | undefined
 }
 
+/** The items of a list without its chances to pause, which are undefined. */
+export function* withoutPauses<T>(items: Iterable<T | undefined>): Generator<T, void> {
+  for (const item of items) if (item !== undefined) yield item
+}
+
 type Ends = Pick<ListOptions, 'limit' | 'isFull'>
 
 /** Creates a page of a listing. `read` returns the items of one state key. */

@@ -4,7 +4,7 @@ import { decodeStateKey, type StructTag, tagOfResourceKey } from '@ledger-state/
 import { scanAccount } from '../accounts/scan-account.js'
 import { storedDataInvalid } from '../errors.js'
 import { shownMembersInSteps } from '../groups/shown-members.js'
-import { createPagedListing, type Listing, type ListOptions } from '../listings/listing.js'
+import { createPagedListing, type Listing, type ListOptions, withoutPauses } from '../listings/listing.js'
 import type { LedgerState } from '../state/ledger-state.js'
 import { createListedResource, createResource, type Resource } from './resource.js'
 
@@ -18,9 +18,7 @@ export function listResources(state: LedgerState, address: Uint8Array, options: 
     get cursor() {
       return listing.cursor
     },
-    *[Symbol.iterator]() {
-      for (const resource of listing) if (resource) yield resource
-    },
+    [Symbol.iterator]: () => withoutPauses(listing),
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Steps } from '@ledger-state/core'
 import type { StateView } from '@ledger-state/engine'
 import type { ViewState } from '@ledger-state/move-vm'
 
@@ -19,6 +20,8 @@ export interface Loading {
    * says what is made, and for which version.
    */
   makeOnce<T extends string | Uint8Array>(name: string, make: () => T): T
+  /** The same in steps. */
+  makeOnceInSteps<T extends string | Uint8Array>(name: string, make: () => Steps<T>): Steps<T>
   /** Most runs of a view in one page of its history. */
   readonly mostViewRuns: number
 }

@@ -2,8 +2,8 @@ import { atOnce, ByteReader, isLedgerStateError, type Steps } from '@ledger-stat
 import type { EventProof, InfoProof, LedgerHasher, SignedCheckpoint, TransactionProof } from '@ledger-state/proof'
 import { checkEventProof, checkInfoProof } from '@ledger-state/proof'
 import { EventTree, eventRootInSteps, readTransaction } from '@ledger-state/proof/transactions'
-import { withValues } from '@ledger-state/records'
-import { outlineToInfo, type StoredTransaction } from '@ledger-state/records/transaction-blocks'
+import { withValuesInSteps } from '@ledger-state/records'
+import { outlineToInfoInSteps, type StoredTransaction } from '@ledger-state/records/transaction-blocks'
 import { storedDataInvalid } from '../errors.js'
 import type { LedgerState } from '../state/ledger-state.js'
 import { type FoundProof, findInfoProof, signedCheckpointAt } from './info-proof.js'
@@ -22,14 +22,14 @@ export interface LedgerTransaction {
    * @throws `stored_data_invalid` for a kind of transaction, payload or signature that is not known
    */
   toJson(): string
-  /** The same in steps, after each of which others may have a turn. Over an async engine it is one step. */
+  /** The same in steps, after each of which others may have a turn. */
   toJsonInSteps(): Steps<string>
   /** The transaction with its info, events, accumulator root and write set in BCS, as full nodes answer. */
   toBcs(): Uint8Array
-  /** The same in steps. Over an async engine it is one step. */
+  /** The same in steps. */
   toBcsInSteps(): Steps<Uint8Array>
   /**
-   * The proof of the transaction, without epoch changes. Over an async engine it is one step.
+   * The proof of the transaction, without epoch changes.
    * @throws `version_truncated`; `stored_data_invalid`; `verification_failed` if the parts in the store do not fit
    * together
    */
@@ -69,21 +69,17 @@ export function createTransaction(state: LedgerState, version: bigint, stored: S
   function* bcsInSteps(): Steps<Uint8Array> {
     return transactionToBcs(version, yield* complete())
   }
-  const toJson = () => madeOnce(state, `transaction ${version} as JSON`, () => atOnce(jsonInSteps()))
-  const toBcs = () => madeOnce(state, `transaction ${version} in BCS`, () => atOnce(bcsInSteps()))
+  const toJsonInSteps = () => madeOnceInSteps(state, `transaction ${version} as JSON`, jsonInSteps)
+  const toBcsInSteps = () => madeOnceInSteps(state, `transaction ${version} in BCS`, bcsInSteps)
   return {
     version,
     indexInBlock: stored.indexInBlock,
-    toJson,
-    *toJsonInSteps() {
-      return loading ? toJson() : yield* jsonInSteps()
-    },
-    toBcs,
-    *toBcsInSteps() {
-      return loading ? toBcs() : yield* bcsInSteps()
-    },
+    toJson: () => atOnce(toJsonInSteps()),
+    toJsonInSteps,
+    toBcs: () => atOnce(toBcsInSteps()),
+    toBcsInSteps,
     *proveInSteps() {
-      const { transaction, events, info } = loading ? atOnce(complete()) : yield* complete()
+      const { transaction, events, info } = yield* complete()
       const hasher = hasherOf(state, version)
       const found = findInfoProof(state, version, info, hasher)
       if (found.kind !== 'proven') return found
@@ -98,8 +94,7 @@ export function createTransaction(state: LedgerState, version: bigint, stored: S
 /** Proves events of one transaction, without epoch changes. */
 export interface EventProver {
   /**
-   * The proof of the event at a place. All events are hashed once, for the first proof. Over an async engine it is one
-   * step.
+   * The proof of the event at a place. All events are hashed once, for the first proof.
    * @param event BCS of the event
    * @throws as `LedgerTransaction.proveInSteps`
    */
@@ -118,7 +113,7 @@ export function createEventProver(state: LedgerState, version: bigint, stored: S
   return {
     *proveInSteps(event, index) {
       const hasher = hasherOf(state, version)
-      known ??= loading ? atOnce(begin(hasher)) : yield* begin(hasher)
+      known ??= yield* begin(hasher)
       const { found, tree } = known
       if (found.kind !== 'proven') return found
       const proof = { event, index, siblings: tree.pathOf(index), infoProof: found.proof, epochEndings: [] }
@@ -158,28 +153,41 @@ function* completeTransaction(
   const { transactions, source } = state
   const hasher = hasherOf(state, version)
   const lacks = source.loading?.lacks
-  const known = stored.ownFacts ? stored.writeSet : withStateValues(state, version, stored.writeSet)
+  const known = stored.ownFacts ? stored.writeSet : yield* withStateValues(state, version, stored.writeSet)
   // A read over an async engine runs again once the values are loaded.
   if (!known && source.loading?.lacks === lacks) throw storedDataInvalid.writesUnknown(version)
   const { transaction, events, indexInBlock } = stored
   const writeSet = known ?? stored.writeSet
   const root = eventRoot ?? (yield* eventRootInSteps(events, hasher))
   const hashed = { transaction, eventRoot: root, writeSet }
-  const info = outlineToInfo(stored.outline, stored.hashesAt, hashed, hasher)
+  const info = yield* outlineToInfoInSteps(stored.outline, stored.hashesAt, hashed, hasher)
   if (known && !hasher.hasHash('TransactionInfo', info, stored.leaf)) throw storedDataInvalid.infoDiffers(version)
   const accumulatorRoot = transactions.frontierAt(version)?.root() ?? stored.leaf
   return { transaction, events, writeSet, info, indexInBlock, accumulatorRoot }
 }
 
-function withStateValues({ transactions }: LedgerState, version: bigint, writeSet: Uint8Array): Uint8Array | undefined {
+function withStateValues(
+  { transactions }: LedgerState,
+  version: bigint,
+  writeSet: Uint8Array,
+): Steps<Uint8Array | undefined> {
   const view = transactions.viewAt(version)
-  return withValues(writeSet, (key) => view.get(key))
+  return withValuesInSteps(writeSet, (key) => view.get(key))
 }
 
 /** Makes a part of an answer: once, although a read over an async engine runs again. */
 export function madeOnce<T extends string | Uint8Array>(state: LedgerState, name: string, make: () => T): T {
   const { loading } = state.source
   return loading ? loading.makeOnce(name, make) : make()
+}
+
+/** The same in steps. */
+function madeOnceInSteps<T extends string | Uint8Array>(
+  { source: { loading } }: LedgerState,
+  name: string,
+  make: () => Steps<T>,
+): Steps<T> {
+  return loading ? loading.makeOnceInSteps(name, make) : make()
 }
 
 /** Renders the values of a version. */

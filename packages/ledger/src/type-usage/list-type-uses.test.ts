@@ -22,6 +22,7 @@ import {
   listAccountModules,
   listResources,
   listTypeUses,
+  listTypeUsesInSteps,
   type TypeUse,
 } from '../index.js'
 import { createLedger } from '../state/create-ledger.js'
@@ -125,6 +126,16 @@ describe('uses of a type', () => {
     const asyncLedger = createAsyncLedger(engineToAsync(await engineOf(WRITES)))
     const found = await asyncLedger.read((ledger) => allUses(ledger.at(), '0xcafe::coin::Coin'))
     expect(found.uses.toSorted()).toEqual(EXPECTED)
+  })
+
+  it('in a long group are found in steps, at most a hundred members in each', async () => {
+    const members = Array.from({ length: 2_000 }, (_, at) => `0x1::m::Member${10_000 + at}`)
+    const writes: Write[] = [[resourceGroupKey(OWNER, GROUP), group(...members, '0xcafe::coin::Coin')]]
+    const state = createLedger(await engineOf(writes)).at()
+    const found = [...listTypeUsesInSteps(state, COIN)]
+    expect(found.filter((use) => use !== undefined).map(describeUse)).toEqual(['0xa11ce 0xcafe::coin::Coin'])
+    expect(found.length).toBeGreaterThan(members.length / 100)
+    expect(Array.from(listTypeUses(state, COIN), describeUse)).toEqual(['0xa11ce 0xcafe::coin::Coin'])
   })
 
   it('end a page after a bounded number of keys, and after bounded bytes', async () => {

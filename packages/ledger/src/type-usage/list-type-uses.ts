@@ -1,9 +1,9 @@
-import { ByteWriter, isLedgerStateError, type KeyedEntry } from '@ledger-state/core'
+import { ByteWriter, isLedgerStateError, type KeyedEntry, type Steps } from '@ledger-state/core'
 import { indexOfBytes, keyAfter } from '@ledger-state/core/bytes'
 import { type StateView, scanFrom } from '@ledger-state/engine'
-import { readModuleInterface, readResourceGroup } from '@ledger-state/move-module'
+import { readModuleInterface, readResourceGroupInSteps } from '@ledger-state/move-module'
 import { accountKeyPrefix, decodeStateKey, isModuleKey, type StructTag } from '@ledger-state/type-tag'
-import type { Listing, ListOptions } from '../listings/listing.js'
+import { type Listing, type ListOptions, withoutPauses } from '../listings/listing.js'
 import type { LedgerState } from '../state/ledger-state.js'
 import { declarationsWith } from './declarations-with.js'
 import { type StructName, tagNames } from './tag-names.js'
@@ -19,8 +19,8 @@ export type TypeUse =
       readonly declarations: readonly string[]
     }
 
-/** One page of a search for uses. */
-export interface TypeUses extends Listing<TypeUse> {
+/** One page of a search for uses, by default without chances to pause. */
+export interface TypeUses<Item = TypeUse> extends Listing<Item> {
   /** Number of state keys that were looked at. */
   readonly scanned: number
 }
@@ -42,15 +42,29 @@ const ACCOUNTS = accountKeyPrefix(new Uint8Array(0))
  * tables. There is no index: a page looks at a bounded part of the state, so it may be empty and yet have a cursor.
  * `limit` counts state keys with uses.
  */
-export function listTypeUses(
+export function listTypeUses(state: LedgerState, type: StructName, options: ListOptions = {}): TypeUses {
+  const listing = listTypeUsesInSteps(state, type, options)
+  return {
+    get cursor() {
+      return listing.cursor
+    },
+    get scanned() {
+      return listing.scanned
+    },
+    [Symbol.iterator]: () => withoutPauses(listing),
+  }
+}
+
+/** The same. Undefined is a chance to pause: a group may have 20,000 members. */
+export function listTypeUsesInSteps(
   { view }: LedgerState,
   type: StructName,
   { start, limit, isFull }: ListOptions = {},
-): TypeUses {
+): TypeUses<TypeUse | undefined> {
   const search = new UseSearch(type)
   let cursor: Uint8Array | undefined
   let scanned = 0
-  function* uses(): Generator<TypeUse> {
+  function* uses(): Generator<TypeUse | undefined> {
     let bytes = 0
     let found = 0
     for (const entry of scanAccounts(view, start)) {
@@ -63,7 +77,7 @@ export function listTypeUses(
       bytes += entry.value.length
       if (!search.mayUse(entry)) continue
       bytes += entry.value.length * COST_OF_PARSING
-      const here = search.usesOf(entry)
+      const here = yield* search.usesOf(entry)
       if (here.length > 0) found++
       yield* here
     }
@@ -114,34 +128,43 @@ class UseSearch {
     return indexOfBytes(key, this.#tagBytes) >= 0 || indexOfBytes(value, this.#tagBytes) >= 0
   }
 
-  usesOf({ key, value }: KeyedEntry): readonly TypeUse[] {
-    return isModuleKey(key) ? this.#inModule(key, value) : this.#inResources(key, value)
+  *usesOf({ key, value }: KeyedEntry): Steps<readonly TypeUse[]> {
+    return isModuleKey(key) ? this.#inModule(key, value) : yield* this.#inResources(key, value)
   }
 
   #inModule(key: Uint8Array, value: Uint8Array): readonly TypeUse[] {
     const decoded = decodeStateKey(key)
     if (decoded.kind !== 'module') return []
     const { address, name } = decoded
-    const declarations = readIfSound(() => declarationsWith(readModuleInterface(value), this.#type)) ?? []
+    const declarations = this.#declarationsIn(value)
     return declarations.length === 0 ? [] : [{ kind: 'module', address, name, declarations }]
   }
 
-  #inResources(key: Uint8Array, value: Uint8Array): readonly TypeUse[] {
+  /** A module that cannot be read uses no type. */
+  #declarationsIn(module: Uint8Array): readonly string[] {
+    try {
+      return declarationsWith(readModuleInterface(module), this.#type)
+    } catch (error) {
+      if (isLedgerStateError(error, 'invalid_module')) return []
+      throw error
+    }
+  }
+
+  *#inResources(key: Uint8Array, value: Uint8Array): Steps<readonly TypeUse[]> {
     const decoded = decodeStateKey(key)
     if (decoded.kind !== 'resource' && decoded.kind !== 'resourceGroup') return []
     const { address, tag, kind } = decoded
-    const tags =
-      kind === 'resource' ? [tag] : (readIfSound(() => readResourceGroup(value)) ?? []).map((member) => member.name)
+    const tags = kind === 'resource' ? [tag] : yield* tagsInGroup(value)
     return tags.filter((one) => tagNames(one, this.#type)).map((one) => ({ kind: 'resource', address, tag: one }))
   }
 }
 
-/** The result of a read; undefined if the value cannot be read, which counts as using no type. */
-function readIfSound<T>(read: () => T): T | undefined {
+/** The types of the members of a group. A group that cannot be read uses no type. */
+function* tagsInGroup(group: Uint8Array): Steps<readonly StructTag[]> {
   try {
-    return read()
+    return (yield* readResourceGroupInSteps(group)).map(({ name }) => name)
   } catch (error) {
-    if (isLedgerStateError(error, 'invalid_bcs', 'invalid_module')) return undefined
+    if (isLedgerStateError(error, 'invalid_bcs')) return []
     throw error
   }
 }

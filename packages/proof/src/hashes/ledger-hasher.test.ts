@@ -6,6 +6,19 @@ import { expectHash, type HashName, LedgerHasher } from './ledger-hasher.js'
 /** SHA3-256 of `APTOS::LedgerInfo`, computed by another implementation. */
 const SEED_OF_LEDGER_INFO = '98274d3a1dfd01624eb9df4f2fc4e34fa24f18334a0091ec93d0ea833e1fbaa2'
 
+it('hashes long bytes in steps of 64 KiB', () => {
+  const hasher = new LedgerHasher()
+  for (const length of [0, 100, 65_536, 65_537, 200_000]) {
+    const bytes = Uint8Array.from({ length }, (_, at) => at % 251)
+    const steps = hasher.hashInSteps('WriteSet', bytes)
+    let count = 1
+    let step = steps.next()
+    for (; !step.done; step = steps.next()) count++
+    expect(step.value).toEqual(hasher.hash('WriteSet', bytes))
+    expect(count).toBe(Math.max(1, Math.ceil(length / 65_536)))
+  }
+})
+
 describe('a bulk LedgerHasher', () => {
   const plain = new LedgerHasher('DIEM::')
   const bulk = new LedgerHasher('DIEM::', { isBulk: true })

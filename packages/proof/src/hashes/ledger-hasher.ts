@@ -1,3 +1,4 @@
+import type { Steps } from '@ledger-state/core'
 import { compareBytes, writeAscii } from '@ledger-state/core/bytes'
 import { beginSha3, type RunningSha3, sha3, sha3Into, sha3OfParts } from '#sha3'
 import { verificationFailed } from '../errors.js'
@@ -32,6 +33,9 @@ export const SPARSE_MERKLE_PLACEHOLDER = placeholder('SPARSE_MERKLE_PLACEHOLDER_
  * short ones).
  */
 const ONE_SHOT_BYTES = 4_096
+
+/** Bytes that are hashed in one step: about 0.15 ms. */
+const STEP_BYTES = 65_536
 
 /** Longest message, with its seed, that an arena hashes faster than Node.js: 0.39 against 0.61 µs for 96 bytes. */
 const ARENA_BYTES = 640
@@ -105,6 +109,17 @@ export class LedgerHasher {
     const running = beginSha3()
     running.update(this.seed(name))
     return running
+  }
+
+  /** Same as `hash`, in steps if the bytes are long. */
+  *hashInSteps(name: HashName, bytes: Uint8Array): Steps<Uint8Array> {
+    if (bytes.length <= STEP_BYTES) return this.hash(name, bytes)
+    const running = this.begin(name)
+    for (let at = 0; at < bytes.length; at += STEP_BYTES) {
+      if (at > 0) yield
+      running.update(bytes.subarray(at, at + STEP_BYTES))
+    }
+    return running.digest()
   }
 
   /** Whether bytes have the claimed hash. */

@@ -1,9 +1,10 @@
 import { Buffer } from 'node:buffer'
-import { mkdtempSync, rmSync } from 'node:fs'
+import fs, { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
 import { readEach } from '@ledger-state/engine'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
 import { changeByte } from '../../testing/page-damage.ts'
 import { openSegment } from '../../testing/segment-files.ts'
 import { bytes, CHAIN, record } from '../../testing/small-records.ts'
@@ -177,6 +178,36 @@ it('a flip in any block is in a snapshot, too, whose readers report it', async (
     rmSync(copy, { recursive: true })
     changeByte(path, start + 20, 1)
   }
+})
+
+it('a file with a damaged index is not opened again for each read, and is read again once it is whole', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const copy = join(folder.path, 'damaged-index')
+  cpSync(source, copy, { recursive: true })
+  const path = segmentPath(copy, listSegments(copy)[0]!)
+  const segment = openSegment(path, false)
+  const place = ENVELOPE_LENGTH + segment.summary.parts.index.start
+  segment.close()
+  changeByte(path, place, 1)
+  const reader = openStateEngineReader({ path: copy })
+  const opened = vi.spyOn(fs, 'openSync')
+  syncBuiltinESMExports()
+  try {
+    for (let reads = 0; reads < 10; reads++) {
+      expect(() => reader.at()).toThrow(`${path} at byte ${place}:`)
+      // Longer than reads share a snapshot.
+      vi.advanceTimersByTime(50)
+    }
+    expect(opened.mock.calls.filter(([name]) => name === path)).toHaveLength(1)
+  } finally {
+    vi.restoreAllMocks()
+    syncBuiltinESMExports()
+  }
+  changeByte(path, place, 1)
+  vi.advanceTimersByTime(1_000)
+  expectValue(3, keyAt(3), reader.at(3n).get(keyAt(3)))
+  await reader.close()
 })
 
 it('a prune whose merge meets damage says so, and commits go on', async () => {

@@ -13,7 +13,7 @@ const folder = temporaryFolder()
 
 /** The file at a path, as if it was open. */
 function fileAt(path: string, length: number) {
-  return { path, length, isAt: () => true }
+  return { path, length, isInPlace: () => true }
 }
 
 function writeFile(name: string, length: number): { readonly path: string; readonly content: Buffer } {

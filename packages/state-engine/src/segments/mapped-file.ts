@@ -17,7 +17,7 @@ export interface MappedFile {
 }
 
 /** A file that is open. */
-export type MappableFile = Pick<SegmentFile, 'path' | 'length' | 'isAt'>
+export type MappableFile = Pick<SegmentFile, 'path' | 'length' | 'isInPlace'>
 
 /** Prefix of the name of a file while it is being mapped; a random end follows. */
 export const MAPPED = '.map-'
@@ -57,7 +57,9 @@ export function mapFile(file: MappableFile): MappedFile {
   expectDescriptors()
   linkSync(path, name)
   try {
-    if (!file.isAt(name)) throw storeFailed(`another file is at ${path}`, undefined)
+    // The path had the file before the link, so the link is of the file if the path still has it. The numbers of the link itself
+    // may be others: on an overlay with layers on two disks they are those of the upper layer.
+    if (!file.isInPlace()) throw storeFailed(`another file is at ${path}`, undefined)
     return mapNamed(name, length)
   } finally {
     // An open file cannot be removed on Windows; the next writer does that.

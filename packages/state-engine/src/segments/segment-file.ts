@@ -91,11 +91,11 @@ export class SegmentFile {
     if (sum !== crc) throw this.damaged(start, `the ${name} does not match its checksum`)
   }
 
-  /** Whether a path names this file. Another one may have taken its place, such as after the folder was replaced. */
-  isAt(path: string): boolean {
+  /** Whether the path still names this file. Another one may have taken its place, such as after the folder was replaced. */
+  isInPlace(): boolean {
     const own = fstatSync(this.#descriptor, { bigint: true })
-    const other = statSync(path, { bigint: true })
-    return own.dev === other.dev && own.ino === other.ino
+    const found = statSync(this.path, { bigint: true })
+    return own.dev === found.dev && own.ino === found.ino
   }
 
   /** Error of damage at a place of the segment. */

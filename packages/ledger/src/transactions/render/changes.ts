@@ -1,4 +1,4 @@
-import { addressToShortHex, ByteReader, bytesToHex, type Steps } from '@ledger-state/core'
+import { addressToShortHex, ByteReader, bytesToHex, type Steps, sortInSteps } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
 import { visitWriteSet, type WriteOp } from '@ledger-state/proof/transactions'
 import { decodeStateKey, STATE_KEY_ADDRESS_AT, type StateKey } from '@ledger-state/type-tag'
@@ -33,10 +33,11 @@ export function* changesToJson(context: RenderContext, writeSet: Uint8Array): St
   visitWriteSet(new ByteReader(writeSet), ({ key, value }) => {
     changes.push({ key, value, path: pathOf(key) })
   })
-  changes.sort(compareChanges)
-  const tables = new WrittenTables(context, changes)
+  const sorted = yield* sortInSteps(changes, compareChanges)
+  const tables = new WrittenTables(context, sorted)
   const texts: string[] = []
-  for (const change of changes) {
+  for (const change of sorted) {
+    yield
     const hash = `"state_key_hash":${hexText(context.hasher.hash('StateKey', change.key))},`
     const members = yield* orUndefinedInSteps(changeMembers(context, tables, change, hash))
     if (members) for (const text of members) texts.push(`{${text}}`)
@@ -124,7 +125,7 @@ function* tableItemMembers(
   value: Uint8Array | null,
 ): Steps<string> {
   const place = `${hash}"handle":${hexText(handle)},"key":${hexText(key)}`
-  const data = (yield* tableItemData(context, tables?.typesOf(handle), key, value)) ?? 'null'
+  const data = (yield* tableItemData(context, tables && (yield* tables.typesOf(handle)), key, value)) ?? 'null'
   if (!value) return `${place},"data":${data},"type":"delete_table_item"`
   return `${place},"value":${hexText(value)},"data":${data},"type":"write_table_item"`
 }

@@ -58,9 +58,11 @@ function* render(context: RenderContext, timed: TimedTransaction): Steps<string>
   const { version, whole, timestampUsec } = timed
   const transaction = readTransaction(new ByteReader(whole.transaction))
   const changes = yield* changesToJson(context, whole.writeSet)
+  yield
   const info = infoMembers(context, timed, changes)
   const timestamp = `"timestamp":"${timestampUsec}"`
   const events = `"events":${yield* eventsToJson(context, whole)}`
+  yield
   switch (transaction.kind) {
     case 'user':
       return `{${info},${userMembers(context, version, transaction)},${events},${timestamp},"type":"user_transaction"}`
@@ -86,7 +88,7 @@ function infoMembers(
 ): string {
   const { transactionHash, stateChangeHash, eventRoot, stateRoot } = readTransactionInfo(new ByteReader(info))
   const { gasUsed, status } = readExecution(info)
-  return [
+  const short = [
     `"version":"${version}"`,
     `"hash":${hexText(transactionHash)}`,
     `"state_change_hash":${hexText(stateChangeHash)}`,
@@ -96,8 +98,9 @@ function infoMembers(
     `"success":${status.kind === 'success'}`,
     `"vm_status":${JSON.stringify(vmStatusToText(context, status))}`,
     `"accumulator_root_hash":${hexText(accumulatorRoot)}`,
-    `"changes":${changes}`,
-  ].join(',')
+  ]
+  // The changes may be long, so they are not copied.
+  return `${short.join(',')},"changes":${changes}`
 }
 
 function userMembers(context: RenderContext, version: bigint, transaction: UserTransaction): string {

@@ -1,6 +1,6 @@
-import { ADDRESS_LENGTH, bytesToHexDigits, isLedgerStateError, parseAddress } from '@ledger-state/core'
+import { ADDRESS_LENGTH, bytesToHexDigits, isLedgerStateError, parseAddress, type Steps } from '@ledger-state/core'
 import { indexOfBytes } from '@ledger-state/core/bytes'
-import { readResourceGroup } from '@ledger-state/move-module'
+import { readResourceGroupInSteps } from '@ledger-state/move-module'
 import type { WriteOp } from '@ledger-state/proof/transactions'
 import { decodeStateKey, type TypeTag } from '@ledger-state/type-tag'
 import { scanAccount } from '../../accounts/scan-account.js'
@@ -59,13 +59,13 @@ export class WrittenTables {
     })
   }
 
-  /** The types of a table; undefined if they are not known. */
-  typesOf(handle: Uint8Array): TableTypes | undefined {
-    this.#types ??= this.#search()
+  /** The types of a table; undefined if they are not known. The first call searches for those of all tables, in steps. */
+  *typesOf(handle: Uint8Array): Steps<TableTypes | undefined> {
+    this.#types ??= yield* this.#search()
     return this.#types.get(bytesToHexDigits(handle))
   }
 
-  #search(): Map<string, TableTypes> {
+  *#search(): Steps<Map<string, TableTypes>> {
     this.#types = new Map()
     const items: Item[] = []
     const resources: Resource[] = []
@@ -74,47 +74,54 @@ export class WrittenTables {
       else if (key[0] === ACCESS_PATH) resources.push({ key, value })
     }
     const wanted = once(items.map(({ handle }) => handle)).slice(0, MOST_HANDLES)
-    for (const { key, value } of resources) if (value) this.#walkHolder(key, value, wanted)
-    this.#walkItems(items)
+    for (const { key, value } of resources) if (value) yield* this.#walkHolder(key, value, wanted)
+    yield* this.#walkItems(items)
     const unknown = wanted.filter((handle) => !this.#types!.has(bytesToHexDigits(handle)))
     if (unknown.length > 0) {
-      this.#searchFramework(unknown)
-      this.#walkItems(items)
+      yield* this.#searchFramework(unknown)
+      yield* this.#walkItems(items)
     }
     return this.#types
   }
 
   /** Walks through the items of known tables, whose values may hold further tables. */
-  #walkItems(items: readonly Item[]): void {
+  *#walkItems(items: readonly Item[]): Steps<void> {
     let left = items
     for (let known = -1; known !== this.#types!.size; ) {
       known = this.#types!.size
-      left = left.filter(({ handle, value }) => {
-        const types = this.#types!.get(bytesToHexDigits(handle))
-        if (types && value) this.#walker.walk(types.valueType, value)
-        return !types
-      })
+      const others: Item[] = []
+      for (const item of left) {
+        yield
+        const types = this.#types!.get(bytesToHexDigits(item.handle))
+        if (!types) others.push(item)
+        else if (item.value) this.#walker.walk(types.valueType, item.value)
+      }
+      left = others
     }
   }
 
-  #searchFramework(unknown: readonly Uint8Array[]): void {
+  *#searchFramework(unknown: readonly Uint8Array[]): Steps<void> {
     let [keys, bytes] = [0, 0]
     for (const { key, value } of scanAccount(this.#context.view, FRAMEWORK, 'resources', undefined)) {
       keys++
       bytes += value.length
       if (keys > MOST_KEYS || bytes > MOST_BYTES) return
-      if (value.length <= LONGEST_HOLDER) this.#walkHolder(key, value, unknown)
+      if (value.length <= LONGEST_HOLDER) yield* this.#walkHolder(key, value, unknown)
     }
   }
 
   /** Walks through a resource or a group that has the bytes of a handle; finding out that it has none costs little. */
-  #walkHolder(key: Uint8Array, value: Uint8Array, handles: readonly Uint8Array[]): void {
+  *#walkHolder(key: Uint8Array, value: Uint8Array, handles: readonly Uint8Array[]): Steps<void> {
+    yield
     if (!handles.some((handle) => indexOfBytes(value, handle) >= 0)) return
     try {
       const decoded = decodeStateKey(key)
       if (decoded.kind === 'resource') this.#walker.walk(decoded.tag, value)
       if (decoded.kind !== 'resourceGroup') return
-      for (const { name, bytes } of readResourceGroup(value)) this.#walker.walk(name, bytes)
+      for (const { name, bytes } of yield* readResourceGroupInSteps(value)) {
+        yield
+        this.#walker.walk(name, bytes)
+      }
     } catch (error) {
       if (!isLedgerStateError(error, 'invalid_bcs')) throw error
     }
