@@ -6,6 +6,7 @@ export {
   compareBytes,
   decodeUtf8,
   indexOfBytes,
+  partToHexDigits,
   utf8Length,
   viewBytes,
   writeAscii,

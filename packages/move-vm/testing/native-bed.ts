@@ -6,13 +6,11 @@ import { LackingKeys, MoveAbort, PendingTask, TurnOver, VmFault } from '../src/f
 import { LoadedModuleCache } from '../src/load/loaded-module-cache.js'
 import { runComputeTask } from '../src/natives/compute-tasks.js'
 import { NATIVES } from '../src/natives/native-table.js'
-import { ClosureCalls } from '../src/run/closure-calls.js'
 import { type ChainSettings, readEnvironment } from '../src/run/environment.js'
-import { GlobalState } from '../src/run/global-state.js'
 import { FunctionInstance } from '../src/run/instances.js'
-import { Layouts, MAX_RUNTIME_LAYOUT_NODES } from '../src/run/layouts.js'
-import { NativeCall } from '../src/run/native-call.js'
-import { Serializer } from '../src/run/serializer.js'
+import type { NativeCall } from '../src/run/native-call.js'
+import { RunParts } from '../src/run/run-parts.js'
+import type { Serializer } from '../src/run/serializer.js'
 import { StateAccess } from '../src/run/state-access.js'
 import { moduleNameOf, World } from '../src/run/world.js'
 import { NOT_LOADED, type ViewState } from '../src/state/view-state.js'
@@ -54,21 +52,10 @@ export class NativeBed {
     this.#world.begin({ state: access, meter })
     const real = this.#repeat(() => readEnvironment(access, () => []))
     const environment: ChainSettings = { ...real, isFeatureOn: (flag) => flags[flag] ?? real.isFeatureOn(flag) }
-    const layouts = new Layouts(this.#world, MAX_RUNTIME_LAYOUT_NODES.since34)
-    this.#serializer = new Serializer(meter, this.#world.types, layouts)
-    const globals = new GlobalState({ state: access, world: this.#world, serializer: this.#serializer, meter })
-    const closures = new ClosureCalls(this.#world, layouts, environment)
-    this.#natives = new NativeCall({
-      world: this.#world,
-      layouts,
-      serializer: this.#serializer,
-      globals,
-      closures,
-      meter,
-      environment,
-      compute: isInPieces ? undefined : runComputeTask,
-      callerAt: () => undefined,
-    })
+    const compute = isInPieces ? undefined : runComputeTask
+    const { serializer, natives } = new RunParts({ world: this.#world, state: access, meter, environment, compute })
+    this.#serializer = serializer
+    this.#natives = natives
   }
 
   /** A type by its text. */

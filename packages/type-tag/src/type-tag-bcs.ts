@@ -172,10 +172,9 @@ function skipName(reader: ByteReader): void {
   const start = reader.offset
   reader.skip(reader.readLength())
   const { bytes, offset } = reader
-  for (let at = start; at < offset; at++) {
-    if (bytes[at]! < 0x80) continue
-    reader.offset = start
-    readName(reader)
-    return
-  }
+  let bits = 0
+  for (let at = start; at < offset; at++) bits |= bytes[at]!
+  if (bits < 0x80) return
+  reader.offset = start
+  readName(reader)
 }

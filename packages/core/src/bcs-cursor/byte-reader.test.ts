@@ -75,13 +75,16 @@ describe('ByteReader', () => {
     )
   })
 
-  it('writes addresses as parseAddress reads them, and nothing of other texts', () => {
+  it('writes addresses as parseAddress reads them, and nothing of other texts, and reads them', () => {
     const digits = fc.stringMatching(/^[0-9a-fA-F]{1,64}$/)
     fc.assert(
       fc.property(digits, fc.constantFrom('', '0x'), fc.nat(), (text, prefix, at) => {
         const writer = new ByteWriter().bytes(new Uint8Array(40).fill(0xee))
         writer.reset()
-        expect(writer.address(prefix + text).toBytes()).toEqual(parseAddress(prefix + text))
+        const address = writer.address(prefix + text).toBytes()
+        expect(address).toEqual(parseAddress(prefix + text))
+        expect(new ByteReader(address).readAddress()).toBe(bytesToHexDigits(address))
+        expect(() => new ByteReader(address, 1).readAddress()).toThrow(expect.objectContaining({ code: 'invalid_bcs' }))
         const place = at % text.length
         const damaged = `${prefix}${text.slice(0, place)}g${text.slice(place + 1)}`
         for (const wrong of [damaged, prefix, `0x${'1'.repeat(65)}`]) {

@@ -1,4 +1,5 @@
-import { viewBytes } from '#bytes'
+import { partToHexDigits, viewBytes } from '#bytes'
+import { ADDRESS_LENGTH } from '../address.js'
 import type { LedgerStateError } from '../error.js'
 import { invalidBcs, type ParseErrorCode } from '../errors.js'
 
@@ -131,6 +132,12 @@ export class ByteReader {
     const length = this.readUleb128()
     if (length > MAX_SEQUENCE_LENGTH) throw this.fault(`exceeded max sequence length: ${length}`, start)
     return length
+  }
+
+  /** The next 32 bytes as an address of 64 hex digits. @throws `invalid_bcs` at the end of the input */
+  readAddress(): string {
+    const at = this.skip(ADDRESS_LENGTH)
+    return partToHexDigits(this.bytes, at, at + ADDRESS_LENGTH)
   }
 
   /** A view, not a copy, of the next `length` bytes. */

@@ -154,6 +154,9 @@ describe('bytes', () => {
       fc.property(fc.oneof(anyBytes, longBytes), fc.nat(), fc.constantFrom('', '0x'), (bytes, at, prefix) => {
         const digits = node.bytesToHexDigits(bytes)
         expect(portable.bytesToHexDigits(bytes)).toBe(digits)
+        const end = at % (bytes.length + 1)
+        const part = digits.slice(2 * (end >> 1), 2 * end)
+        for (const one of [node, portable]) expect(one.partToHexDigits(bytes, end >> 1, end)).toBe(part)
         const damaged = Array.from(digits)
         if (bytes.length > 0 && at % 2 === 0) damaged[at % damaged.length] = at % 4 === 0 ? 'g' : 'é'
         const [fromNode, fromPortable] = [node, portable].map((one) => {

@@ -67,9 +67,14 @@ export function bytesToHexDigits(bytes: Uint8Array): string {
   return asBuffer(bytes).toString('hex')
 }
 
+/** The hex digits of `bytes[start, end)`. A view of a short part takes as long to make as its digits. */
+export function partToHexDigits(bytes: Uint8Array, start: number, end: number): string {
+  return asBuffer(bytes).toString('hex', start, end)
+}
+
 /** Writes the hex digits of `source[start, end)` as ASCII at `at`, and returns their number. */
 export function writeHexDigits(target: Uint8Array, at: number, source: Uint8Array, start: number, end: number): number {
-  return asBuffer(target).write(asBuffer(source).toString('hex', start, end), at, 'latin1')
+  return asBuffer(target).write(partToHexDigits(source, start, end), at, 'latin1')
 }
 
 /**

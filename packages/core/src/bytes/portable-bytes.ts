@@ -101,9 +101,13 @@ const HEX_DIGITS = ENCODER.encode('0123456789abcdef')
 const HEX_PAIRS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
 export function bytesToHexDigits(bytes: Uint8Array): string {
+  return partToHexDigits(bytes, 0, bytes.length)
+}
+
+export function partToHexDigits(bytes: Uint8Array, start: number, end: number): string {
   // Joined: a text that is put together with `+` keeps its parts, about 2 kB for 32 bytes.
-  const pairs = new Array<string>(bytes.length)
-  for (let at = 0; at < bytes.length; at++) pairs[at] = HEX_PAIRS[bytes[at]!]!
+  const pairs = new Array<string>(end - start)
+  for (let at = start; at < end; at++) pairs[at - start] = HEX_PAIRS[bytes[at]!]!
   return pairs.join('')
 }
 

@@ -32,6 +32,9 @@ export function expectVectorBytes(length: number): void {
   if (length > MOST_VECTOR_BYTES) throw new VmFault(STATUS.EXECUTION_LIMIT_REACHED)
 }
 
+/** The charges for some modules. */
+export type ModulesUsage = Omit<ViewUsage, 'reads' | 'readBytes'>
+
 /**
  * Counts the used part of a run's budget. `mark` and `undo` refund the charges of an instruction that must run again.
  */
@@ -84,8 +87,11 @@ export class Meter {
    */
   chargeInstructions(count: number): void {
     const left = Math.max(0, this.instructionsLeft)
-    this.charged += Math.min(count, left)
-    if (count > left) throw new VmFault(STATUS.EXECUTION_LIMIT_REACHED)
+    if (count <= left) this.charged += count
+    else {
+      this.charged += left
+      throw new VmFault(STATUS.EXECUTION_LIMIT_REACHED)
+    }
   }
 
   /** Charges work that a run does once, whichever attempt of an instruction does it: `undo` does not refund it. */
@@ -140,8 +146,11 @@ export class Meter {
    */
   chargeBytes(count: number): void {
     const used = this.bytes + count
-    this.bytes = Math.min(used, this.#budget.bytes)
-    if (used > this.#budget.bytes) throw new VmFault(STATUS.EXECUTION_LIMIT_REACHED)
+    if (used <= this.#budget.bytes) this.bytes = used
+    else {
+      this.bytes = this.#budget.bytes
+      throw new VmFault(STATUS.EXECUTION_LIMIT_REACHED)
+    }
   }
 
   /**
@@ -194,14 +203,14 @@ export class Meter {
     }
   }
 
-  /** Whether the budget is enough for more work. */
-  hasRoomFor({ instructions, bytes, modules, moduleBytes }: Omit<ViewUsage, 'reads' | 'readBytes'>): boolean {
+  /** Whether the budget is enough for more work, and for modules in addition. */
+  hasRoomFor(work: number, bytes: number, modules: ModulesUsage): boolean {
     const budget = this.#budget
     return (
-      instructions <= this.instructionsLeft &&
-      this.bytes + bytes <= budget.bytes &&
-      this.#modules + modules <= budget.modules &&
-      this.#moduleBytes + moduleBytes <= budget.moduleBytes
+      work + modules.instructions <= this.instructionsLeft &&
+      this.bytes + bytes + modules.bytes <= budget.bytes &&
+      this.#modules + modules.modules <= budget.modules &&
+      this.#moduleBytes + modules.moduleBytes <= budget.moduleBytes
     )
   }
 

@@ -26,3 +26,15 @@ export const DEFAULT_BUDGET: ViewBudget = {
   modules: 768,
   moduleBytes: 2 << 20,
 }
+
+/** A budget with all of its parts: those that are not named are the default ones. */
+export function completeBudget(budget: Partial<ViewBudget> = DEFAULT_BUDGET): ViewBudget {
+  return {
+    instructions: budget.instructions ?? DEFAULT_BUDGET.instructions,
+    bytes: budget.bytes ?? DEFAULT_BUDGET.bytes,
+    reads: budget.reads ?? DEFAULT_BUDGET.reads,
+    readBytes: budget.readBytes ?? DEFAULT_BUDGET.readBytes,
+    modules: budget.modules ?? DEFAULT_BUDGET.modules,
+    moduleBytes: budget.moduleBytes ?? DEFAULT_BUDGET.moduleBytes,
+  }
+}

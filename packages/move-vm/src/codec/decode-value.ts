@@ -1,5 +1,5 @@
-import { ADDRESS_LENGTH, ByteReader, isLedgerStateError } from '@ledger-state/core'
-import { bytesToHexDigits, copyBytes } from '@ledger-state/core/bytes'
+import { ByteReader, isLedgerStateError } from '@ledger-state/core'
+import { copyBytes } from '@ledger-state/core/bytes'
 import { ADDRESS_BYTES, BIGINT_HEAD_BYTES, type Meter } from '../budget/meter.js'
 import { PARTS_AT_ONCE, type SlicedWork } from '../sliced-work.js'
 import { bitsOf } from '../types/integer-type.js'
@@ -131,13 +131,20 @@ export class ValueDecoder implements SlicedWork<Value | undefined> {
 
   #readAddress(): string {
     this.#meter.chargeBytes(ADDRESS_BYTES)
-    return bytesToHexDigits(this.#reader.readBytes(ADDRESS_LENGTH))
+    return this.#reader.readAddress()
   }
 
   #readFields(layouts: readonly RuntimeLayout[], depth: number): Value[] {
-    this.#meter.chargeContainer(layouts.length)
-    const values = listOf(layouts.length)
-    this.#readParts({ kind: 'struct', values, read: 0, layouts, count: layouts.length, depth })
+    const count = layouts.length
+    this.#meter.chargeContainer(count)
+    const values = listOf(count)
+    for (let read = 0; read < count; read++) {
+      if (this.#unfinished.isSliceSpent) {
+        this.#defer({ kind: 'struct', values, read, layouts, count, depth })
+        break
+      }
+      put(values, read, this.#read(layouts[read]!, depth + 1))
+    }
     return values
   }
 
@@ -156,17 +163,26 @@ export class ValueDecoder implements SlicedWork<Value | undefined> {
     const last = Math.min(count, parts.read + PARTS_AT_ONCE)
     for (; parts.read < count; parts.read++) {
       if (this.#unfinished.isSliceSpent || parts.read >= last) {
-        this.#unfinished.spendSlice()
-        this.#unfinished.defer(parts)
+        this.#defer(parts)
         return
       }
       if (kind === 'closure') (layouts as RuntimeLayout[]).push(this.#closures.readLayout(this.#reader, depth + 1))
       const layout = kind === 'vector' ? layouts[0]! : layouts[parts.read]!
-      const value = this.#read(layout, depth + 1)
-      if (parts.read < values.length) values[parts.read] = value
-      else values.push(value)
+      put(values, parts.read, this.#read(layout, depth + 1))
     }
   }
+
+  /** Leaves parts to a later slice. Code that reads the enclosing value then does so, too. */
+  #defer(parts: ReadParts): void {
+    this.#unfinished.spendSlice()
+    this.#unfinished.defer(parts)
+  }
+}
+
+/** Sets a part of a list, or appends it if the list has no room for it yet. */
+function put(values: Value[], at: number, value: Value): void {
+  if (at < values.length) values[at] = value
+  else values.push(value)
 }
 
 /** A list for parts: of its whole length, or empty if there are many. */

@@ -71,14 +71,6 @@ export class ValueEncoder implements SlicedWork<Uint8Array> {
     if (depth > MAX_VALUE_DEPTH) throw valueTooDeep()
     const writer = this.#writer
     switch (layout.kind) {
-      case LAYOUT.bool:
-        if (typeof value !== 'boolean') throw otherType()
-        writer.bool(value)
-        return
-      case LAYOUT.address:
-        if (typeof value !== 'string') throw otherType()
-        writer.address(value)
-        return
       case LAYOUT.signer: {
         const address = value instanceof StructValue ? value.fields[0] : undefined
         if (typeof address !== 'string') throw otherType()
@@ -120,28 +112,63 @@ export class ValueEncoder implements SlicedWork<Uint8Array> {
         return
       }
       default:
-        if (typeof value !== 'number' && typeof value !== 'bigint') throw otherType()
-        writeInteger(writer, value, layout.kind)
+        writePlain(writer, value, layout.kind)
     }
   }
 
   #writeFields(values: readonly Value[], layouts: readonly RuntimeLayout[], depth: number): void {
     if (values.length !== layouts.length) throw otherType()
     this.#meter.chargeBytes(values.length)
-    this.#writeParts({ kind: 'struct', values, layouts, from: 0, depth })
+    for (let from = 0; from < values.length; from++) {
+      if (this.#unfinished.isSliceSpent) {
+        this.#defer({ kind: 'struct', values, layouts, from, depth })
+        return
+      }
+      this.#write(values[from]!, layouts[from]!, depth + 1)
+    }
   }
 
   #writeParts({ kind, values, layouts, from, depth }: WrittenParts): void {
     for (let at = from; at < values.length; at++) {
       if (this.#unfinished.isSliceSpent || at - from >= PARTS_AT_ONCE) {
-        this.#unfinished.spendSlice()
-        this.#unfinished.defer({ kind, values, layouts, from: at, depth })
+        this.#defer({ kind, values, layouts, from: at, depth })
         return
       }
       const layout = kind === 'vector' ? layouts[0]! : layouts[at]!
       if (kind === 'closure') this.#closures.writeLayout(this.#writer, layout)
       this.#write(values[at]!, layout, depth + 1)
     }
+  }
+
+  /** Leaves parts to a later slice. Code that writes the enclosing value then does so, too. */
+  #defer(parts: WrittenParts): void {
+    this.#unfinished.spendSlice()
+    this.#unfinished.defer(parts)
+  }
+}
+
+/** Holds a value without parts while it is copied. */
+const PLAIN = new ByteWriter()
+
+/** The BCS of a value of a type without parts; undefined if the type has parts. @throws VmFault */
+export function encodePlain(value: Value, { kind }: RuntimeLayout): Uint8Array | undefined {
+  if (kind > LAYOUT.address) return undefined
+  PLAIN.reset()
+  writePlain(PLAIN, value, kind)
+  return PLAIN.toBytes()
+}
+
+/** Writes an integer, a `bool` or an address. @throws VmFault */
+function writePlain(writer: ByteWriter, value: Value, kind: number): void {
+  if (kind === LAYOUT.bool) {
+    if (typeof value !== 'boolean') throw otherType()
+    writer.bool(value)
+  } else if (kind === LAYOUT.address) {
+    if (typeof value !== 'string') throw otherType()
+    writer.address(value)
+  } else {
+    if (typeof value !== 'number' && typeof value !== 'bigint') throw otherType()
+    writeInteger(writer, value, kind)
   }
 }
 

@@ -1,5 +1,5 @@
-import { ADDRESS_LENGTH, ByteReader, isLedgerStateError } from '@ledger-state/core'
-import { bytesToHexDigits, copyBytes } from '@ledger-state/core/bytes'
+import { ByteReader, isLedgerStateError } from '@ledger-state/core'
+import { copyBytes } from '@ledger-state/core/bytes'
 import type { Constant, SignatureToken } from '@ledger-state/move-module'
 import { readInteger } from '../codec/integer-codec.js'
 import { malformedCode } from '../faults/vm-fault.js'
@@ -83,7 +83,7 @@ function readWhole(type: SignatureToken, reader: ByteReader): Value {
     case 'bool':
       return reader.readBool()
     case 'address':
-      return bytesToHexDigits(reader.readBytes(ADDRESS_LENGTH))
+      return reader.readAddress()
     case 'vector':
       return new ByteVector(copyBytes(reader.readByteString()))
     default:

@@ -28,8 +28,8 @@ export class ClosureCalls {
   readonly #world: World
   readonly #layouts: Layouts
   readonly #environment: ChainSettings
-  /** The functions of closures that were packed, or checked, in this run. */
-  readonly #targets = new Map<ClosureTarget, FunctionInstance>()
+  /** The functions of closures that were packed, or checked, in this run; undefined if there are none. */
+  #targets: Map<ClosureTarget, FunctionInstance> | undefined
 
   constructor(world: World, layouts: Layouts, environment: ChainSettings) {
     this.#world = world
@@ -56,7 +56,7 @@ export class ClosureCalls {
       name: definition.name,
       typeArguments: instance.typeArguments,
     }
-    this.#targets.set(target, instance)
+    this.#keep(target, instance)
     return { run: this.#world.run, target, mask, capturedCount: captured.length, layouts }
   }
 
@@ -76,12 +76,17 @@ export class ClosureCalls {
    * @throws VmFault, LackingKeys
    */
   target(closure: ClosureValue, type: FunctionType): FunctionInstance {
-    const known = this.#targets.get(closure.target)
+    const known = this.#targets?.get(closure.target)
     if (known) return known
     const instance = this.#find(closure.target)
     this.#expectType(instance, closure, type)
-    this.#targets.set(closure.target, instance)
+    this.#keep(closure.target, instance)
     return instance
+  }
+
+  #keep(target: ClosureTarget, instance: FunctionInstance): void {
+    this.#targets ??= new Map()
+    this.#targets.set(target, instance)
   }
 
   #find({ address, module, name, typeArguments }: ClosureTarget): FunctionInstance {
@@ -93,7 +98,7 @@ export class ClosureCalls {
    * @throws VmFault, LackingKeys
    */
   capturedTypes({ target, mask }: ClosureValue): readonly Type[] {
-    const instance = this.#targets.get(target) ?? this.#find(target)
+    const instance = this.#targets?.get(target) ?? this.#find(target)
     const { parameters } = instance.definition
     return this.#world.signatureTypes(
       instance,

@@ -1,5 +1,4 @@
-import { ADDRESS_LENGTH, type ByteReader, type ByteWriter } from '@ledger-state/core'
-import { bytesToHexDigits } from '@ledger-state/core/bytes'
+import type { ByteReader, ByteWriter } from '@ledger-state/core'
 import {
   INTEGER_TYPES,
   type IntegerType,
@@ -100,7 +99,7 @@ export function readClosureHead(reader: ByteReader, types: TypeTable, meter: Met
   const start = reader.offset
   const count = reader.readLength()
   if (reader.readU16() !== FORMAT_VERSION) throw reader.fault('a function value of an unknown format', start)
-  const address = bytesToHexDigits(reader.readBytes(ADDRESS_LENGTH))
+  const address = reader.readAddress()
   const module = readName(reader)
   const name = readName(reader)
   const typeArguments = []

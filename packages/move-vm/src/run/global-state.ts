@@ -1,5 +1,5 @@
 import { hexToBytes } from '@ledger-state/core'
-import { bytesToHexDigits } from '@ledger-state/core/bytes'
+import { bytesToLatin1 } from '@ledger-state/core/bytes'
 import { tableItemKey } from '@ledger-state/type-tag'
 import type { Meter } from '../budget/meter.js'
 import { STATUS } from '../faults/status.js'
@@ -9,7 +9,8 @@ import { PartedMap } from '../parted-map.js'
 import type { SlicedWork } from '../sliced-work.js'
 import type { StructType, Type } from '../types/type.js'
 import { Reference, type Slot, type Value } from '../values/value.js'
-import { beginToReadGroup, GroupMembers } from './group-members.js'
+import { GroupMembers, GroupReading } from './group-members.js'
+import { PlaceMap } from './place-map.js'
 import type { Serializer } from './serializer.js'
 import { SlicedWorks } from './sliced-works.js'
 import type { StateAccess } from './state-access.js'
@@ -20,7 +21,7 @@ import type { World } from './world.js'
 type Cell = Slot[]
 
 const NO_GROUP: SlicedWork<GroupMembers> = { continue: () => ({ result: NO_MEMBERS }) }
-const NO_MEMBERS = new GroupMembers()
+const NO_MEMBERS = new GroupMembers(new Uint8Array(0))
 const NO_VALUE: SlicedWork<undefined> = { continue: () => ({ result: undefined }) }
 
 interface GlobalStateParts {
@@ -36,11 +37,11 @@ export class GlobalState implements Globals {
   readonly #world: World
   readonly #serializer: Serializer
   /** Resources by type and address. */
-  readonly #resources = new Map<Type, Map<string, Cell>>()
+  readonly #resources = new PlaceMap<Type, Cell>()
   /** Members of groups, by the text of the group and the address. */
-  readonly #groups = new Map<string, Map<string, GroupMembers>>()
-  /** Items by handle and key. */
-  readonly #items = new PartedMap<string, Cell>()
+  readonly #groups = new PlaceMap<string, GroupMembers>()
+  /** Items of tables by their type and the handle; each by the text of its key. */
+  readonly #tables = new PlaceMap<Type, PartedMap<string, Cell>>()
 
   readonly #meter: Meter
   readonly #decoding: SlicedWorks
@@ -61,15 +62,10 @@ export class GlobalState implements Globals {
    * @throws VmFault, LackingKeys
    */
   resource(address: string, type: Type): Cell {
-    let byAddress = this.#resources.get(type)
-    if (!byAddress) {
-      byAddress = new Map()
-      this.#resources.set(type, byAddress)
-    }
-    const known = byAddress.get(address)
+    const known = this.#resources.get(type, address)
     if (known) return known
     const cell = [this.#readResource(address, type as StructType)]
-    byAddress.set(address, cell)
+    this.#resources.add(type, address, cell)
     return cell
   }
 
@@ -86,16 +82,11 @@ export class GlobalState implements Globals {
   }
 
   #readGroup(stored: StoredType, group: string, address: string): GroupMembers {
-    let byAddress = this.#groups.get(group)
-    if (!byAddress) {
-      byAddress = new Map()
-      this.#groups.set(group, byAddress)
-    }
-    const known = byAddress.get(address)
+    const known = this.#groups.get(group, address)
     if (known) return known
     const members = this.#inSlices<GroupMembers | undefined>(address, group, () => {
       const bytes = this.#state.read(storedKeyAt(stored, address))
-      return bytes ? beginToReadGroup(bytes, this.#meter) : NO_GROUP
+      return bytes ? new GroupReading(bytes, this.#meter) : NO_GROUP
     })
     if (!members) {
       throw new VmFault(
@@ -103,7 +94,7 @@ export class GlobalState implements Globals {
         `Failed to deserialize the resource group at ${address}!`,
       )
     }
-    byAddress.set(address, members)
+    this.#groups.add(group, address, members)
     return members
   }
 
@@ -163,19 +154,26 @@ export class GlobalState implements Globals {
   }
 
   #item(handle: string, key: Uint8Array, type: Type): Cell {
-    // The type is part of the name: a hostile module may read one item as two types.
-    const name = `${handle}${type.id}/${bytesToHexDigits(key)}`
-    const known = this.#items.get(name)
+    // Tables differ by the type of their items, too: a hostile module may read one item as two types.
+    const table = this.#tables.get(type, handle) ?? this.#addTable(handle, type)
+    const name = bytesToLatin1(key)
+    const known = table.get(name)
     if (known) return known
     this.#serializer.prepare(type)
     const read = () => this.readItemBytes(handle, key)
-    const value = this.#decode(name, type, read, () => {
+    const value = this.#decode(`${handle}/${name}`, type, read, () => {
       const text = `cannot deserialize table value of table ${handle}`
       return new VmFault(STATUS.VM_EXTENSION_ERROR, text)
     })
     const cell = [value]
-    this.#items.set(name, cell)
+    table.set(name, cell)
     return cell
+  }
+
+  #addTable(handle: string, type: Type): PartedMap<string, Cell> {
+    const table = new PartedMap<string, Cell>()
+    this.#tables.add(type, handle, table)
+    return table
   }
 }
 

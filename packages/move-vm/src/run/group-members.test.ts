@@ -3,7 +3,7 @@ import { parseStructTag, writeStructTag } from '@ledger-state/type-tag'
 import { expect, it } from 'vitest'
 import { Meter } from '../budget/meter.js'
 import { DEFAULT_BUDGET } from '../budget/view-budget.js'
-import { beginToReadGroup } from './group-members.js'
+import { GroupReading } from './group-members.js'
 
 function tagOf(name: string): Uint8Array {
   const writer = new ByteWriter()
@@ -19,7 +19,7 @@ function groupOf(members: readonly (readonly [string, number])[]): Uint8Array {
 
 it.each([1, 7, 8, 9, 40])('a group of %i members has each of them, and the last one of a name', (count) => {
   const members = Array.from({ length: count }, (_, at): [string, number] => [`S${at % 30}`, at])
-  const work = beginToReadGroup(groupOf(members), new Meter(DEFAULT_BUDGET))
+  const work = new GroupReading(groupOf(members), new Meter(DEFAULT_BUDGET))
   let end = work.continue()
   while (!end) end = work.continue()
   const group = end.result!

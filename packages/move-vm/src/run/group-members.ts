@@ -1,40 +1,66 @@
 import { ByteReader, isLedgerStateError } from '@ledger-state/core'
-import { bytesToHexDigits } from '@ledger-state/core/bytes'
+import { bytesToHexDigits, partToHexDigits } from '@ledger-state/core/bytes'
 import { skipStructTag } from '@ledger-state/type-tag'
 import type { Meter } from '../budget/meter.js'
 import { PartedMap } from '../parted-map.js'
-import { inSteps, type SlicedWork } from '../sliced-work.js'
-import { areSameBytes } from './same-bytes.js'
+import type { SlicedWork } from '../sliced-work.js'
 
 /** Most members that are compared one by one. */
 const MOST_COMPARED = 8
 
+/** A member of a group: offsets of the first byte and after the last one of its tag and of its value. */
+interface Member {
+  readonly tag: number
+  readonly tagEnd: number
+  readonly value: number
+  readonly end: number
+}
+
 /** Members of a stored resource group, by the BCS of the tags of their types. A later member replaces an earlier one. */
 export class GroupMembers {
-  readonly #tags: Uint8Array[] = []
-  readonly #values: Uint8Array[] = []
+  readonly #bytes: Uint8Array
+  readonly #members: Member[] = []
   /** Members by the hex digits of their tags, in a group with many. */
-  #byText: PartedMap<string, Uint8Array> | undefined
+  #byText: PartedMap<string, Member> | undefined
+
+  /** @param bytes the stored group, which must not change */
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes
+  }
 
   get(tag: Uint8Array): Uint8Array | undefined {
-    if (this.#byText) return this.#byText.get(bytesToHexDigits(tag))
-    for (let at = this.#tags.length - 1; at >= 0; at--) {
-      if (areSameBytes(this.#tags[at]!, tag)) return this.#values[at]
-    }
+    const member = this.#byText ? this.#byText.get(bytesToHexDigits(tag)) : this.#find(tag)
+    return member && this.#bytes.subarray(member.value, member.end)
+  }
+
+  #find(tag: Uint8Array): Member | undefined {
+    const members = this.#members
+    for (let at = members.length - 1; at >= 0; at--) if (this.#hasTag(members[at]!, tag)) return members[at]
     return undefined
   }
 
-  add(tag: Uint8Array, value: Uint8Array): void {
-    if (!this.#byText && this.#tags.length < MOST_COMPARED) {
-      this.#tags.push(tag)
-      this.#values.push(value)
+  /** Whether a member has a tag. Tags differ most often at their end, so that comes first. */
+  #hasTag({ tag: start, tagEnd }: Member, tag: Uint8Array): boolean {
+    if (tagEnd - start !== tag.length) return false
+    const bytes = this.#bytes
+    for (let at = tag.length - 1; at >= 0; at--) if (bytes[start + at] !== tag[at]) return false
+    return true
+  }
+
+  add(member: Member): void {
+    if (!this.#byText && this.#members.length < MOST_COMPARED) {
+      this.#members.push(member)
       return
     }
     if (!this.#byText) {
       this.#byText = new PartedMap()
-      for (const [at, one] of this.#tags.entries()) this.#byText.set(bytesToHexDigits(one), this.#values[at]!)
+      for (const one of this.#members) this.#byText.set(this.#textOf(one), one)
     }
-    this.#byText.set(bytesToHexDigits(tag), value)
+    this.#byText.set(this.#textOf(member), member)
+  }
+
+  #textOf({ tag, tagEnd }: Member): string {
+    return partToHexDigits(this.#bytes, tag, tagEnd)
   }
 }
 
@@ -47,37 +73,57 @@ const LEAST_BYTES = 64
 /** Longest tag of a member: three times the longest that a resource of the vm has. */
 const LONGEST_TAG = 16_384
 
-/**
- * Begins to read the members of a stored group. The result is undefined if the bytes are not a group. It charges once.
- */
-export function beginToReadGroup(bytes: Uint8Array, meter: Meter): SlicedWork<GroupMembers | undefined> {
-  return inSteps(readGroup(bytes, meter))
-}
+/** Reads the members of a stored group. The result is undefined if the bytes are not a group. It charges once. */
+export class GroupReading implements SlicedWork<GroupMembers | undefined> {
+  readonly #reader: ByteReader
+  readonly #meter: Meter
+  readonly #members: GroupMembers
+  /** Members that are left; undefined before the first slice. */
+  #left: number | undefined
 
-function* readGroup(bytes: Uint8Array, meter: Meter): Generator<void, GroupMembers | undefined, void> {
-  const reader = new ByteReader(bytes)
-  const members = new GroupMembers()
-  try {
-    let left = BYTES_AT_ONCE
-    for (let count = reader.readLength(); count > 0; count--) {
-      const start = reader.offset
-      const tag = new ByteReader(reader.bytes, start, Math.min(start + LONGEST_TAG, bytes.length))
-      skipStructTag(tag)
-      reader.offset = tag.offset
-      const length = tag.offset - start
-      meter.chargeOnce(MEMBER_WORK)
-      meter.chargeBytesOnce(MEMBER_BYTES + 2 * length)
-      members.add(reader.bytes.subarray(start, tag.offset), reader.readByteString())
-      left -= Math.max(length, LEAST_BYTES)
-      if (left <= 0) {
-        left = BYTES_AT_ONCE
-        yield
+  constructor(bytes: Uint8Array, meter: Meter) {
+    this.#reader = new ByteReader(bytes)
+    this.#meter = meter
+    this.#members = new GroupMembers(this.#reader.bytes)
+  }
+
+  continue(): { readonly result: GroupMembers | undefined } | undefined {
+    try {
+      return this.#continue()
+    } catch (error) {
+      if (isLedgerStateError(error, 'invalid_bcs')) return { result: undefined }
+      throw error
+    }
+  }
+
+  #continue(): { readonly result: GroupMembers } | undefined {
+    const reader = this.#reader
+    let left = this.#left ?? reader.readLength()
+    for (let rest = BYTES_AT_ONCE; left > 0; left--) {
+      if (rest <= 0) {
+        this.#left = left
+        return undefined
       }
+      rest -= this.#readMember()
     }
     reader.expectEnd()
-    return members
-  } catch (error) {
-    if (isLedgerStateError(error, 'invalid_bcs')) return undefined
-    throw error
+    return { result: this.#members }
+  }
+
+  /** Reads a member. Returns the bytes that it counts for in a slice. */
+  #readMember(): number {
+    const reader = this.#reader
+    const { bytes, offset, end } = reader
+    const tag = new ByteReader(bytes, offset, Math.min(offset + LONGEST_TAG, end))
+    skipStructTag(tag)
+    const tagEnd = tag.offset
+    const length = tagEnd - offset
+    this.#meter.chargeOnce(MEMBER_WORK)
+    this.#meter.chargeBytesOnce(MEMBER_BYTES + 2 * length)
+    reader.offset = tagEnd
+    const size = reader.readLength()
+    const value = reader.skip(size)
+    this.#members.add({ tag: offset, tagEnd, value, end: value + size })
+    return Math.max(length, LEAST_BYTES)
   }
 }

@@ -1,25 +1,26 @@
-import { bytesToHexDigits } from '@ledger-state/core/bytes'
+import { bytesToLatin1 } from '@ledger-state/core/bytes'
 import { areSameBytes } from './same-bytes.js'
 
 /** Most keys that are compared one by one. */
 const MOST_COMPARED = 16
 
-/** A set of state keys. The first ones are compared byte by byte, which is faster than to make texts of them. */
+/** A set of state keys. A few keys are compared byte by byte, which is faster than to make texts of them. */
 export class KeySet {
-  readonly #first: Uint8Array[] = []
+  readonly #few: Uint8Array[] = []
+  /** All keys as texts, once there are many. */
   #texts: Set<string> | undefined
 
-  has(key: Uint8Array): boolean {
-    for (const one of this.#first) if (areSameBytes(one, key)) return true
-    return this.#texts?.has(bytesToHexDigits(key)) ?? false
+  /** Adds a key, whose bytes must not change. Returns whether the set did not have it. */
+  add(key: Uint8Array): boolean {
+    if (this.#texts) return addTo(this.#texts, bytesToLatin1(key))
+    for (const one of this.#few) if (areSameBytes(one, key)) return false
+    if (this.#few.length < MOST_COMPARED) this.#few.push(key)
+    else this.#texts = new Set([...this.#few, key].map((one) => bytesToLatin1(one)))
+    return true
   }
+}
 
-  /** Adds a key that the set does not have. The bytes must not change. */
-  add(key: Uint8Array): void {
-    if (this.#first.length < MOST_COMPARED) this.#first.push(key)
-    else {
-      this.#texts ??= new Set()
-      this.#texts.add(bytesToHexDigits(key))
-    }
-  }
+function addTo(texts: Set<string>, text: string): boolean {
+  const { size } = texts
+  return texts.add(text).size > size
 }

@@ -7,7 +7,7 @@ import type { ModuleInstance } from './instances.js'
 /** The layout of a type, and the modules that it follows from. */
 export interface LayoutEntry {
   readonly value: RuntimeLayout
-  readonly modules: ReadonlySet<ModuleInstance>
+  readonly modules: readonly ModuleInstance[]
   /** Instructions and bytes that are charged at its first use in a run. */
   readonly work: number
   readonly bytes: number

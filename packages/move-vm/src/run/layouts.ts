@@ -46,8 +46,8 @@ export class Layouts {
   readonly #meter: Meter
   readonly #maxNodes: number
   #depths: TypeDepths | undefined
-  /** Structs with fields that this run has been charged for. */
-  readonly #charged = new Set<StructType>()
+  /** Structs with fields that this run has been charged for; undefined if there are none. */
+  #charged: Set<StructType> | undefined
 
   constructor(world: World, maxNodes: number) {
     this.#world = world
@@ -97,9 +97,7 @@ export class Layouts {
    */
   #fits({ value, work, bytes, modules }: LayoutEntry, depth: number, before: number): boolean {
     if (before + value.nodes > this.#maxNodes || depth + value.depth - 1 > MAX_VALUE_DEPTH) return false
-    const ofModules = this.#world.costOf(modules)
-    const instructions = work + ofModules.instructions
-    return this.#meter.hasRoomFor({ ...ofModules, instructions, bytes: bytes + ofModules.bytes })
+    return this.#meter.hasRoomFor(work, bytes, this.#world.costOf(modules))
   }
 
   #makeLayout(type: Type, depth: number, before: number): LayoutEntry {
@@ -111,7 +109,7 @@ export class Layouts {
     const value = this.#valueOf(type, depth, before, cost, modules)
     this.#charge(cost, modules.size, 0)
     this.#meter.countWork(LAYOUT_WORK + modules.size)
-    return { value, modules, ...cost, run: 0 }
+    return { value, modules: [...modules], work: cost.work, bytes: cost.bytes, run: 0 }
   }
 
   #part(type: Type, depth: number, before: number, cost: Cost, modules: Set<ModuleInstance>): RuntimeLayout {
@@ -195,8 +193,9 @@ export class Layouts {
       case 'struct': {
         const module = this.#world.moduleOf(type)
         const struct = module.loaded.structs.get(type.name)!
-        if (!this.#charged.has(type)) {
+        if (!this.#charged?.has(type)) {
           const { work, bytes } = this.#fieldCost(struct)
+          this.#charged ??= new Set()
           this.#charged.add(type)
           this.#world.charge(work, bytes)
         }

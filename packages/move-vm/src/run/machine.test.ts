@@ -596,6 +596,8 @@ const LIBRARY: Assembly = {
   ],
 }
 
+const CALL_OF_SUM = { address: parseAddress('0x42'), module: 'm', function: 'sum', typeArguments: [] }
+
 describe('a run', () => {
   const state = new TestState([TURNS, LIBRARY])
   state.set(resourceKey(parseAddress('0x42'), parseStructTag('0x42::m::R')), u64(5))
@@ -636,6 +638,21 @@ describe('a run', () => {
     expect(cold.filter((key) => key.startsWith('code '))).toHaveLength(6)
     expect(new Set(cold).size).toBe(cold.length)
     expect(trace()).toEqual(cold)
+  })
+
+  it('ignores results of tasks that it did not ask for, before it begins and after it has ended', () => {
+    const vm = createVm()
+    const call = { ...CALL_OF_SUM, arguments: [u64(20)] }
+    const run = vm.startView(state, call)
+    run.provide([])
+    const end = run.advance(1_000_000)
+    expect(end.kind).toBe('results')
+    run.provide([])
+    const { bytes } = run
+    expect(vm.startView(state, call).advance(1_000_000)).toEqual(end)
+    run.provide([])
+    expect(run.advance(1)).toBe(end)
+    expect(run.bytes).toBe(bytes)
   })
 
   it('sees the modules of its own state, whatever runs before saw', () => {

@@ -59,7 +59,8 @@ export interface JumpTarget extends NativeJump {
 export class NativeCall implements NativeContext {
   readonly globals: GlobalState
   readonly #parts: NativeCallParts
-  readonly #extensions = new Map<string, unknown>()
+  /** State of the extensions that live as long as the run, by name; undefined if there is none. */
+  #extensions: Map<string, unknown> | undefined
   #native: FunctionInstance | undefined
   /** Results of the tasks that the running native has asked for. */
   #results: (readonly Uint8Array[])[] = []
@@ -160,8 +161,9 @@ export class NativeCall implements NativeContext {
   }
 
   serialize(type: Type, value: Value): Uint8Array | undefined {
+    const { serializer } = this.#parts
     try {
-      return this.inSlices(() => this.#parts.serializer.beginToBytes(type, value))
+      return serializer.plainToBytes(type, value) ?? this.inSlices(() => serializer.beginToBytes(type, value))
     } catch (error) {
       if (error instanceof VmFault && UNSERIALIZABLE.includes(error.status)) return undefined
       throw error
@@ -196,9 +198,14 @@ export class NativeCall implements NativeContext {
   }
 
   extension<T>({ name, create, outlivesRun }: NativeExtension<T>): T {
-    const extensions = outlivesRun ? this.#parts.world.extensions : this.#extensions
+    const extensions = outlivesRun ? this.#parts.world.extensions : this.#ownExtensions()
     if (!extensions.has(name)) extensions.set(name, create())
     return extensions.get(name) as T
+  }
+
+  #ownExtensions(): Map<string, unknown> {
+    this.#extensions ??= new Map()
+    return this.#extensions
   }
 
   get computesElsewhere(): boolean {

@@ -1,7 +1,7 @@
 import type { ByteReader, ByteWriter } from '@ledger-state/core'
 import type { Meter } from '../budget/meter.js'
 import { type ClosureReader, ValueDecoder } from '../codec/decode-value.js'
-import { type ClosureWriter, ValueEncoder } from '../codec/encode-value.js'
+import { type ClosureWriter, encodePlain, ValueEncoder } from '../codec/encode-value.js'
 import type { SlicedWork } from '../sliced-work.js'
 import type { RuntimeLayout } from '../types/runtime-layout.js'
 import type { Type } from '../types/type.js'
@@ -45,6 +45,14 @@ export class Serializer implements ClosureReader, ClosureWriter {
    */
   prepare(type: Type): void {
     this.#layouts.layoutOf(type)
+  }
+
+  /**
+   * The BCS of a value of a type without parts; undefined if the type has parts.
+   * @throws VmFault for the layout; LackingKeys
+   */
+  plainToBytes(type: Type, value: Value): Uint8Array | undefined {
+    return encodePlain(value, this.#layouts.layoutOf(type))
   }
 
   /**

@@ -3,12 +3,15 @@ import type { Meter } from '../budget/meter.js'
 import { LackingKeys } from '../faults/vm-fault.js'
 import { NOT_LOADED, type TraceRead, type ViewState } from '../state/view-state.js'
 import { KeySet } from './key-set.js'
+import { areSameBytes } from './same-bytes.js'
 
 /** A key, and its hex digits. */
 export interface NamedKey {
   readonly bytes: Uint8Array
   readonly text: string
 }
+
+const NO_KEYS: readonly NamedKey[] = []
 
 /**
  * The reads of one run. It counts each key once, reports it to the caller, and stops the run if a key is not loaded.
@@ -17,7 +20,10 @@ export class StateAccess {
   readonly #state: ViewState
   readonly #meter: Meter
   readonly #traceRead: TraceRead | undefined
+  /** Keys that were counted, except for those of `#settings`. */
   readonly #counted = new KeySet()
+  /** Keys of settings that were known before the run. */
+  #settings: readonly NamedKey[] = NO_KEYS
   /** Names the code of the state: see `ViewState.revision`. */
   readonly revision: string | symbol | undefined
 
@@ -50,9 +56,10 @@ export class StateAccess {
     return value
   }
 
-  /** Reports the use of the keys of settings with known values. */
+  /** Reports the use of the keys of settings with known values. The run has read none of them before. */
   useEnvironment(keys: readonly NamedKey[]): void {
-    for (const key of keys) this.#isNew(key.bytes, key, 'code')
+    this.#settings = keys
+    if (this.#traceRead) for (const { bytes, text } of keys) this.#traceRead(bytes, text, 'code')
   }
 
   /** Reports the use of a module. The run calls it with each module once. */
@@ -105,8 +112,8 @@ export class StateAccess {
   }
 
   #isNew(key: Uint8Array, named: NamedKey | undefined, kind: 'code' | 'value'): boolean {
-    if (this.#counted.has(key)) return false
-    this.#counted.add(key)
+    for (const { bytes } of this.#settings) if (areSameBytes(bytes, key)) return false
+    if (!this.#counted.add(key)) return false
     this.#traceRead?.(key, named?.text ?? bytesToHexDigits(key), kind)
     return true
   }

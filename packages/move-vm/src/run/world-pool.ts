@@ -11,7 +11,7 @@ const MOST_BYTES = 64 << 20
 export class WorldPool {
   readonly #cache: LoadedModuleCache
   readonly #natives: ReadonlyMap<string, Native>
-  /** Idle worlds, the most recently returned first. */
+  /** Idle worlds, the most recently returned last. */
   readonly #idle: World[] = []
 
   constructor(cache: LoadedModuleCache, natives: ReadonlyMap<string, Native>) {
@@ -21,15 +21,20 @@ export class WorldPool {
 
   /** A world that is not in `tried`; a new one if there is none. */
   take(tried: readonly World[]): World {
-    const at = this.#idle.findIndex((world) => !tried.includes(world))
-    return at < 0 ? new World(this.#cache, this.#natives) : this.#idle.splice(at, 1)[0]!
+    const world = tried.length === 0 ? this.#idle.pop() : this.#takeOther(tried)
+    return world ?? new World(this.#cache, this.#natives)
+  }
+
+  #takeOther(tried: readonly World[]): World | undefined {
+    const at = this.#idle.findLastIndex((world) => !tried.includes(world))
+    return at < 0 ? undefined : this.#idle.splice(at, 1)[0]
   }
 
   /** Takes a world back from a run that has ended. */
   giveBack(world: World): void {
     if (!world.end()) return
-    this.#idle.unshift(world)
-    while (this.#idle.length > MOST || (this.#idle.length > 1 && this.#heapBytes() > MOST_BYTES)) this.#idle.pop()
+    this.#idle.push(world)
+    while (this.#idle.length > MOST || (this.#idle.length > 1 && this.#heapBytes() > MOST_BYTES)) this.#idle.shift()
   }
 
   #heapBytes(): number {

@@ -3,9 +3,8 @@ import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import type { FunctionHandle, SignatureToken } from '@ledger-state/move-module'
 import { moduleKey, type StructTag } from '@ledger-state/type-tag'
 import type { StepMeter } from '../budget/compile-meter.js'
-import type { Meter } from '../budget/meter.js'
+import type { Meter, ModulesUsage } from '../budget/meter.js'
 import { ModuleCharge } from '../budget/module-charge.js'
-import type { ViewUsage } from '../budget/view-budget.js'
 import { STATUS } from '../faults/status.js'
 import { malformedCode, VmFault } from '../faults/vm-fault.js'
 import type { Compilation, CompiledFunction } from '../load/compile-function.js'
@@ -204,16 +203,17 @@ export class World {
   }
 
   /** The charges for those of some modules that the run has not used yet. */
-  costOf(modules: Iterable<ModuleInstance>): Omit<ViewUsage, 'reads' | 'readBytes'> {
-    const all = { instructions: 0, bytes: 0, modules: 0, moduleBytes: 0 }
+  costOf(modules: readonly ModuleInstance[]): ModulesUsage {
+    let all: { -readonly [part in keyof ModulesUsage]: number } | undefined
     for (const { run, loaded } of modules) {
       if (run === this.run) continue
+      all ??= { instructions: 0, bytes: 0, modules: 0, moduleBytes: 0 }
       all.instructions += loaded.cost.instructions
       all.bytes += loaded.cost.bytes
       all.modules++
       all.moduleBytes += loaded.size
     }
-    return all
+    return all ?? NO_USAGE
   }
 
   /** Charges a loaded module as `#read` does. */
@@ -563,6 +563,7 @@ export class World {
 }
 
 const NO_TYPES: readonly Type[] = []
+const NO_USAGE: ModulesUsage = { instructions: 0, bytes: 0, modules: 0, moduleBytes: 0 }
 
 function sizeOf(types: readonly OpenType[]): number {
   let size = 0

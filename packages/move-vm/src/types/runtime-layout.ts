@@ -1,4 +1,7 @@
-/** Kinds of layouts. A kind below `bool` is an integer type, by its number in `INTEGER_TYPES`. */
+/**
+ * Kinds of layouts. A kind below `bool` is an integer type, by its number in `INTEGER_TYPES`. Values of the kinds up to
+ * `address` have no parts.
+ */
 export const LAYOUT = {
   bool: 12,
   address: 13,

@@ -12,9 +12,10 @@ export const SLICE_BYTES = 1 << 16
 export class UnfinishedParts<Parts> {
   readonly #meter: Meter
   readonly #sliceBytes: number
-  readonly #parts: Parts[] = []
+  /** Undefined until something is deferred, as for all small values. */
+  #parts: Parts[] | undefined
   /** Parts that were deferred in this slice, the innermost first. */
-  readonly #deferred: Parts[] = []
+  #deferred: Parts[] | undefined
   #sliceEnd = 0
 
   constructor(meter: Meter, sliceBytes = SLICE_BYTES) {
@@ -23,7 +24,7 @@ export class UnfinishedParts<Parts> {
   }
 
   get length(): number {
-    return this.#parts.length
+    return this.#parts?.length ?? 0
   }
 
   get isSliceSpent(): boolean {
@@ -40,20 +41,24 @@ export class UnfinishedParts<Parts> {
 
   /** Defers parts to a later slice. Code that works on the enclosing value then defers the rest of that value. */
   defer(parts: Parts): void {
+    this.#deferred ??= []
     this.#deferred.push(parts)
   }
 
   /** The next parts to continue with; undefined if the slice is spent, or nothing is left. */
   take(): Parts | undefined {
-    return this.isSliceSpent ? undefined : this.#parts.pop()
+    return this.isSliceSpent ? undefined : this.#parts?.pop()
   }
 
   endSlice(): void {
-    while (this.#deferred.length > 0) this.#parts.push(this.#deferred.pop()!)
+    const deferred = this.#deferred
+    if (!deferred) return
+    this.#parts ??= []
+    while (deferred.length > 0) this.#parts.push(deferred.pop()!)
   }
 
   clear(): void {
-    this.#parts.length = 0
-    this.#deferred.length = 0
+    this.#parts = undefined
+    this.#deferred = undefined
   }
 }

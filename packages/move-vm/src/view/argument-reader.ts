@@ -1,5 +1,5 @@
 import { ADDRESS_LENGTH, ByteReader, isLedgerStateError } from '@ledger-state/core'
-import { bytesToHexDigits, copyBytes, decodeUtf8 } from '@ledger-state/core/bytes'
+import { copyBytes, decodeUtf8 } from '@ledger-state/core/bytes'
 import { ABILITY } from '@ledger-state/move-module'
 import { type Meter, SLOT_BYTES } from '../budget/meter.js'
 import { readInteger } from '../codec/integer-codec.js'
@@ -99,11 +99,11 @@ export function readPlainArgument(type: Type, bytes: Uint8Array): Value {
   }
 }
 
-/** A `u64` below 2^48, the most common argument, without a reader; undefined for all others. */
+/** A `u64` below 2^53, the most common argument, without a reader; undefined for all others. */
 function readShortInteger({ kind }: Type, bytes: Uint8Array): number | undefined {
-  if (kind !== 'u64' || bytes.length !== 8 || bytes[6] !== 0 || bytes[7] !== 0) return undefined
+  if (kind !== 'u64' || bytes.length !== 8 || bytes[6]! > 0x1f || bytes[7] !== 0) return undefined
   const low = bytes[0]! | (bytes[1]! << 8) | (bytes[2]! << 16) | (bytes[3]! << 24)
-  return (low >>> 0) + (bytes[4]! | (bytes[5]! << 8)) * 0x1_0000_0000
+  return (low >>> 0) + (bytes[4]! | (bytes[5]! << 8) | (bytes[6]! << 16)) * 0x1_0000_0000
 }
 
 function readPlain({ kind }: Type, reader: ByteReader): Value {
@@ -111,12 +111,12 @@ function readPlain({ kind }: Type, reader: ByteReader): Value {
     case 'bool':
       return reader.readBool()
     case 'address':
-      return bytesToHexDigits(reader.readBytes(ADDRESS_LENGTH))
+      return reader.readAddress()
     case 'signer': {
       const variant = reader.readUleb128()
       if (variant > 1) throw reader.fault(`variant ${variant} of a signer`)
-      const fields = [bytesToHexDigits(reader.readBytes(ADDRESS_LENGTH))]
-      if (variant === 1) fields.push(bytesToHexDigits(reader.readBytes(ADDRESS_LENGTH)))
+      const fields = [reader.readAddress()]
+      if (variant === 1) fields.push(reader.readAddress())
       return new StructValue(variant, fields)
     }
     default:

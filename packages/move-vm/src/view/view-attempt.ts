@@ -1,6 +1,6 @@
 import { moduleKey, type TypeTag } from '@ledger-state/type-tag'
 import { Meter } from '../budget/meter.js'
-import { DEFAULT_BUDGET } from '../budget/view-budget.js'
+import { completeBudget } from '../budget/view-budget.js'
 import type { Compute } from '../compute-task.js'
 import { describeAbort, describeFault, displayFault } from '../faults/describe-fault.js'
 import { STATUS, statusName } from '../faults/status.js'
@@ -17,14 +17,8 @@ import {
 } from '../faults/vm-fault.js'
 import type { ModuleName } from '../load/open-type.js'
 import { abilitiesOf, expectAbilities } from '../run/abilities.js'
-import { ClosureCalls } from '../run/closure-calls.js'
-import type { ChainSettings } from '../run/environment.js'
-import { GlobalState } from '../run/global-state.js'
 import type { FunctionInstance } from '../run/instances.js'
-import { Layouts, MAX_RUNTIME_LAYOUT_NODES } from '../run/layouts.js'
-import { Machine } from '../run/machine.js'
-import { NativeCall } from '../run/native-call.js'
-import { Serializer } from '../run/serializer.js'
+import { RunParts } from '../run/run-parts.js'
 import { SlicedWorks } from '../run/sliced-works.js'
 import { StateAccess } from '../run/state-access.js'
 import { moduleNameOf, StaleWorld, type World } from '../run/world.js'
@@ -54,15 +48,6 @@ export interface ViewParts {
 /** Feature flag that comes with binary version 10: with it, errors are looked up by their whole code. */
 const WHOLE_ERROR_CODES_FLAG = 106
 
-/** The parts of a run that need the settings of the chain. */
-interface Session {
-  readonly environment: ChainSettings
-  readonly layouts: Layouts
-  readonly serializer: Serializer
-  readonly natives: NativeCall
-  readonly machine: Machine
-}
-
 /** The function that was asked for. */
 interface Target {
   readonly instance: FunctionInstance
@@ -79,7 +64,8 @@ export class ViewAttempt {
   readonly #state: StateAccess
   readonly #world: World
   readonly #moduleName: ModuleName
-  #session: Session | undefined
+  /** Made once the settings of the chain are known. */
+  #parts: RunParts | undefined
   #target: Target | undefined
   /** Arguments that were read. Plain ones are decoded after all others are made. */
   readonly #arguments: (ReadArgument | undefined)[] = []
@@ -96,7 +82,7 @@ export class ViewAttempt {
     this.#call = call
     this.#options = options
     this.#compute = compute
-    this.#meter = new Meter({ ...DEFAULT_BUDGET, ...options.budget })
+    this.#meter = new Meter(completeBudget(options.budget))
     this.#serialized = new SlicedWorks(this.#meter)
     this.#state = new StateAccess(state, this.#meter, options.traceRead)
     this.#world = world
@@ -111,7 +97,7 @@ export class ViewAttempt {
 
   /** Gives the result of the task that the run waits for. */
   provide(result: readonly Uint8Array[]): void {
-    this.#session?.natives.provide(result)
+    this.#parts?.provide(result)
   }
 
   /**
@@ -137,12 +123,12 @@ export class ViewAttempt {
    * @throws VmFault, MoveAbort, LackingKeys, PendingTask
    */
   #advance(instructions: number): readonly ViewResult[] | undefined {
-    this.#session ??= this.#retry(() => this.#begin())
+    this.#parts ??= this.#begin()
     this.#target ??= this.#retry(() => this.#findTarget())
-    const { machine } = this.#session
+    const { machine } = this.#parts
     if (!this.#hasStarted && !this.#makeArguments(instructions)) return undefined
     if (!this.#hasStarted) {
-      this.#values ??= this.#retry(() => this.#argumentValues())
+      this.#values ??= this.#argumentValues()
       this.#start(this.#target.instance, this.#values)
       this.#hasStarted = true
     }
@@ -164,52 +150,33 @@ export class ViewAttempt {
     }
   }
 
-  #begin(): Session {
+  #begin(): RunParts {
     const { address, module, typeArguments } = this.#call
     const environment = this.#world.environment(() =>
       [{ address, module }, ...typeArguments.flatMap(modulesOf)].map((one) => moduleKey(one.address, one.module)),
     )
-    const world = this.#world
-    const meter = this.#meter
-    const { gasFeatureVersion } = environment
-    const maxNodes = gasFeatureVersion < 34 ? MAX_RUNTIME_LAYOUT_NODES.before : MAX_RUNTIME_LAYOUT_NODES.since34
-    const layouts = new Layouts(world, maxNodes)
-    const serializer = new Serializer(meter, world.types, layouts)
-    const globals = new GlobalState({ state: this.#state, world, serializer, meter })
-    const closures = new ClosureCalls(world, layouts, environment)
-    const natives: NativeCall = new NativeCall({
-      world,
-      layouts,
-      serializer,
-      globals,
-      closures,
-      meter,
-      environment,
-      compute: this.#options.computesElsewhere ? undefined : this.#compute,
-      callerAt: (index) => machine.callerAt(index),
-    })
-    const machine = new Machine({ world, layouts, globals, natives, closures, meter })
-    return { environment, layouts, serializer, natives, machine }
+    const compute = this.#options.computesElsewhere ? undefined : this.#compute
+    return new RunParts({ world: this.#world, state: this.#state, meter: this.#meter, environment, compute })
   }
 
   #findTarget(): Target {
     const call = this.#call
     const world = this.#world
     const module = world.module(this.#moduleName)
-    const { definition } = module.loaded.functions.get(call.function) ?? { definition: undefined }
     const typeArguments = call.typeArguments.map((tag) => world.types.ofTag(tag))
     const instance = world.function(module, call.function, typeArguments)
-    expectAbilities(
-      typeArguments.map((type) => abilitiesOf(type, world)),
-      definition!.typeParameters,
-    )
+    const { definition } = instance
+    if (typeArguments.length > 0) {
+      const abilities = typeArguments.map((type) => abilitiesOf(type, world))
+      expectAbilities(abilities, definition.typeParameters)
+    }
     if (!module.loaded.code.views.has(call.function)) {
       throw new VmFault(STATUS.INVALID_MAIN_FUNCTION_SIGNATURE, 'function not marked as view function')
     }
-    if (definition!.results.length === 0) {
+    if (definition.results.length === 0) {
       throw new VmFault(STATUS.INVALID_MAIN_FUNCTION_SIGNATURE, 'view function must return values')
     }
-    if (definition!.parameters.length !== call.arguments.length) throw invalidSignature()
+    if (definition.parameters.length !== call.arguments.length) throw invalidSignature()
     return {
       instance,
       parameters: world.parameterTypes(instance),
@@ -219,7 +186,7 @@ export class ViewAttempt {
 
   /** Makes the arguments that have parts, one after the other. Returns whether all are made. */
   #makeArguments(instructions: number): boolean {
-    const { machine } = this.#session!
+    const { machine } = this.#parts!
     for (;;) {
       if (this.#constructing) {
         if (!machine.run(instructions)) return false
@@ -232,16 +199,18 @@ export class ViewAttempt {
         this.#start(next.callee, next.args.made())
         calls.shift()
         this.#constructing = next
-      } else if (this.#arguments.length === this.#target!.parameters.length) return true
-      else this.#arguments.push(this.#retry(() => this.#readArgument(this.#arguments.length)))
+      } else {
+        const index = this.#arguments.length
+        const type = this.#target!.parameters[index]
+        if (!type) return true
+        this.#arguments.push(isPlainArgument(type) ? undefined : this.#retry(() => this.#readArgument(type, index)))
+      }
     }
   }
 
-  /** Reads an argument; undefined if it is plain, because it is then decoded at the end. */
-  #readArgument(index: number): ReadArgument | undefined {
-    const type = this.#target!.parameters[index]!
-    if (isPlainArgument(type)) return undefined
-    const { layouts, environment } = this.#session!
+  /** Reads an argument that has parts. */
+  #readArgument(type: Type, index: number): ReadArgument {
+    const { layouts, environment } = this.#parts!
     const context = { world: this.#world, layouts, environment }
     this.#reading ??= new ArgumentReader(context, type, this.#call.arguments[index]!)
     for (;;) {
@@ -263,11 +232,11 @@ export class ViewAttempt {
   }
 
   #start(callee: FunctionInstance, args: readonly Value[]): void {
-    this.#retry(() => this.#session!.machine.start(callee, args))
+    this.#retry(() => this.#parts!.machine.start(callee, args))
   }
 
   #serialize(values: readonly Value[]): readonly ViewResult[] {
-    const { serializer } = this.#session!
+    const { serializer } = this.#parts!
     this.#serialized.restart()
     return this.#target!.results.map((declared, index) => {
       const value = values[index]!
@@ -275,7 +244,7 @@ export class ViewAttempt {
       const plain = declared.kind === 'reference' ? readReference(value) : value
       return {
         type: this.#world.types.tagOf(type),
-        bytes: this.#toBytes(() => serializer.beginToBytes(type, plain)),
+        bytes: serializer.plainToBytes(type, plain) ?? this.#toBytes(() => serializer.beginToBytes(type, plain)),
       }
     })
   }
@@ -295,7 +264,7 @@ export class ViewAttempt {
     if (error instanceof MoveAbort) {
       const { address, module } = error.place!
       const { errors } = this.#world.module(moduleNameOf(address, module)).loaded.code
-      return describeAbort(error, errors, this.#session!.environment.isFeatureOn(WHOLE_ERROR_CODES_FLAG))
+      return describeAbort(error, errors, this.#parts!.environment.isFeatureOn(WHOLE_ERROR_CODES_FLAG))
     }
     if (!(error instanceof VmFault)) throw error
     const { status, message, subStatus } = error
