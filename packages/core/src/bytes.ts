@@ -1,6 +1,7 @@
 // Byte operations of the format packages, for any runtime.
 export {
   allocateBytes,
+  allocatePooled,
   bytesToHexDigits,
   bytesToLatin1,
   compareBytes,

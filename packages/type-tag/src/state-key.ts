@@ -1,5 +1,5 @@
 import { ADDRESS_LENGTH, ByteReader, ByteWriter, isLedgerStateError } from '@ledger-state/core'
-import { compareBytes } from '@ledger-state/core/bytes'
+import { allocatePooled, compareBytes } from '@ledger-state/core/bytes'
 import type { StructTag } from './type-tag.js'
 import { readName, readStructTag, skipStructTag, writeStructTag } from './type-tag-bcs.js'
 
@@ -46,7 +46,7 @@ export type StateKey =
  * ```
  */
 export function tableItemKey(handle: Uint8Array, key: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(1 + handle.length + key.length)
+  const bytes = allocatePooled(1 + handle.length + key.length)
   bytes[0] = TABLE_ITEM
   bytes.set(handle, 1)
   bytes.set(key, 1 + handle.length)
@@ -55,7 +55,7 @@ export function tableItemKey(handle: Uint8Array, key: Uint8Array): Uint8Array {
 
 /** The key of the code of a module. */
 export function moduleKey(address: Uint8Array, name: string): Uint8Array {
-  return accessPathKey(address, new ByteWriter().u8(PATH_MODULE).bytes(address).string(name).toBytes())
+  return accessPathKey(address, new ByteWriter().u8(PATH_MODULE).bytes(address).string(name).toPooledBytes())
 }
 
 /** The key of a resource that is not in a group. */
@@ -111,7 +111,7 @@ function accessPathKey(address: Uint8Array, path: Uint8Array): Uint8Array {
 function structPath(kind: number, tag: StructTag): Uint8Array {
   const writer = new ByteWriter().u8(kind)
   writeStructTag(writer, tag)
-  return writer.toBytes()
+  return writer.toPooledBytes()
 }
 
 /**

@@ -32,7 +32,11 @@ export interface Codec {
    * @throws `invalid_bcs`
    */
   appendJson(bytes: Uint8Array, out: JsonTextWriter): boolean
-  /** Encodes a JSON value in BCS. @throws `invalid_value`, `unsupported_type` */
+  /**
+   * Encodes a JSON value in BCS. On Node.js, short bytes lie in its pool of memory, as those of `Buffer.from`: `buffer` has
+   * others, too.
+   * @throws `invalid_value`, `unsupported_type`
+   */
   jsonToBytes(value: JsonValue): Uint8Array
   /**
    * Encodes a JSON text in BCS: the same as `jsonToBytes(parseJson(text))`, and faster for compact text with members in

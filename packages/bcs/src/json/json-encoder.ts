@@ -36,7 +36,7 @@ export function createJsonEncoder(
     } catch (error) {
       throw faultWithPath(error)
     }
-    return WRITER.toBytes()
+    return WRITER.toPooledBytes()
   }
 }
 

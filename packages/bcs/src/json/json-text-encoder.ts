@@ -43,7 +43,7 @@ export function createJsonTextEncoder(
   return (text) => {
     WRITER.reset()
     try {
-      return scan(text, 0, WRITER) === text.length ? WRITER.toBytes() : undefined
+      return scan(text, 0, WRITER) === text.length ? WRITER.toPooledBytes() : undefined
     } catch (error) {
       if (isLedgerStateError(error)) return undefined
       throw error

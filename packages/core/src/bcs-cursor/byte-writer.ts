@@ -1,4 +1,4 @@
-import { allocateBytes, utf8Length, writeHexBytes, writeUtf8 } from '#bytes'
+import { allocateBytes, allocatePooled, utf8Length, writeHexBytes, writeUtf8 } from '#bytes'
 import { ADDRESS_LENGTH, writeAddressDigits } from '../address.js'
 import { copyBytes } from '../bytes/copy-bytes.js'
 import { hexDigitValue } from '../bytes/hex-digit.js'
@@ -11,6 +11,8 @@ const FIRST_BYTES = 256
 const KEPT_BYTES = 1 << 20
 /** Up to this number of bytes, a loop is faster than the runtime's copy. */
 const SHORT_COPY = 64
+/** Up to this number of bytes, a copy in the pool takes less time. */
+const LONGEST_POOLED = 512
 /** From this number of bytes, the runtime's own conversion to hex is faster than a loop. */
 const LONG_HEX = 32
 
@@ -264,6 +266,16 @@ export class ByteWriter {
     if (length > SHORT_COPY) return copyBytes(this.#bytes, 0, length)
     const bytes = this.#bytes
     const copy = new Uint8Array(length)
+    for (let at = 0; at < length; at++) copy[at] = bytes[at]!
+    return copy
+  }
+
+  /** Same as `toBytes`, in memory as that of `allocatePooled`: for copies that nobody keeps for long. */
+  toPooledBytes(): Uint8Array {
+    const length = this.#length
+    if (length > LONGEST_POOLED) return this.toBytes()
+    const bytes = this.#bytes
+    const copy = allocatePooled(length)
     for (let at = 0; at < length; at++) copy[at] = bytes[at]!
     return copy
   }

@@ -9,6 +9,10 @@ export function allocateBytes(length: number): Uint8Array {
   return new Uint8Array(length)
 }
 
+export function allocatePooled(length: number): Uint8Array {
+  return new Uint8Array(length)
+}
+
 export function viewBytes(bytes: Uint8Array): Uint8Array {
   return bytes.constructor === Uint8Array ? bytes : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
 }
