@@ -68,6 +68,22 @@ describe('the OpenAPI document', () => {
     expect([{ 'field.': '1' }, { amount: '1' }].map((query) => validate(query))).toEqual([false, false])
   })
 
+  it('has patterns that mean the same outside JavaScript', async () => {
+    const described = await document()
+    const found: string[] = []
+    JSON.stringify(described, (key, value) => {
+      if (key === 'pattern' && typeof value === 'string') found.push(value)
+      if (key === 'patternProperties') found.push(...Object.keys(value as object))
+      return value as unknown
+    })
+    expect(found.length).toBeGreaterThan(5)
+    expect(found.filter((pattern) => pattern.includes('[^]') || pattern.includes('(?'))).toEqual([])
+
+    const ofTypes = new RegExp(described.components.schemas.MoveType.pattern)
+    const types = ['u8', '0x1::a::B<u8>', 'vector<\nu8>', 'vector<>', 'u9'].map((type) => ofTypes.test(type))
+    expect(types).toEqual([true, true, true, false, false])
+  })
+
   it('has an example of each operation, which its schemas allow and every ledger understands', async () => {
     const ofOneItem = createRequestListener({ ledger: createLedger(await createOneItemEngine()) })
     const { paths, components } = await document()

@@ -15,7 +15,7 @@ const ERROR_TEXTS: Readonly<Record<number, string>> = {
 }
 
 const TYPE_PATTERN =
-  '^\\s*(bool|u8|u16|u32|u64|u128|u256|i8|i16|i32|i64|i128|i256|address|signer|vector\\s*<[^]+>|0[xX][0-9a-zA-Z_$:<, >\\s]+)\\s*$'
+  '^\\s*(bool|u8|u16|u32|u64|u128|u256|i8|i16|i32|i64|i128|i256|address|signer|vector\\s*<[\\s\\S]+>|0[xX][0-9a-zA-Z_$:<, >\\s]+)\\s*$'
 
 const TYPE_PARAMETER = {
   type: 'object',
