@@ -51,6 +51,8 @@ export {
   type TransactionProof,
   type TransactionProofJson,
   transactionProofToJson,
+  transactionProofToJsonPieces,
+  transactionProofToPieces,
   writeEventProof,
   writeTransactionProof,
 } from './ledger/transaction-proof.js'
