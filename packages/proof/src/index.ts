@@ -72,6 +72,7 @@ export {
 } from './state/state-proof.js'
 export {
   checkValuesProof,
+  checkValuesProofInSteps,
   joinValues,
   jsonToValuesProof,
   type ProvenValue,
@@ -79,6 +80,8 @@ export {
   type ValuesProof,
   type ValuesProofJson,
   valuesProofToJson,
+  valuesProofToJsonPieces,
+  valuesProofToPieces,
   writeValuesProof,
 } from './state/values-proof.js'
 export { AccumulatorFrontier, MAX_LEAVES } from './trees/accumulator.js'

@@ -1,6 +1,7 @@
-import { ByteReader, ByteWriter, bytesToHex, bytesToHexDigits } from '@ledger-state/core'
+import { ByteReader, ByteWriter, bytesToHex } from '@ledger-state/core'
 import { verificationFailed } from '../errors.js'
 import { readHashes, writeHashes } from '../hashes/hash-bytes.js'
+import { hexPieces } from '../hashes/hex-pieces.js'
 import { expectHash, type LedgerHasher } from '../hashes/ledger-hasher.js'
 import { rootByPath } from '../trees/accumulator-path.js'
 import { computeEventRoot } from '../trees/event-root.js'
@@ -103,9 +104,6 @@ export function transactionProofToJson(proof: TransactionProof): TransactionProo
   return { transaction: bytesToHex(proof.transaction), events: bytesToHex(proof.events), ...signedInfoToJson(proof) }
 }
 
-/** Bytes whose hex is one piece. */
-const PIECE_BYTES = 32_768
-
 /** The text of the JSON that `transactionProofToJson` makes, in pieces: a transaction and its events may have megabytes. */
 export function* transactionProofToJsonPieces(proof: TransactionProof): Generator<string, void> {
   yield '{"transaction":"0x'
@@ -113,10 +111,6 @@ export function* transactionProofToJsonPieces(proof: TransactionProof): Generato
   yield '","events":"0x'
   yield* hexPieces(proof.events)
   yield `",${JSON.stringify(signedInfoToJson(proof)).slice(1)}`
-}
-
-function* hexPieces(bytes: Uint8Array): Generator<string, void> {
-  for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytesToHexDigits(bytes.subarray(at, at + PIECE_BYTES))
 }
 
 /** Writes a proof as JSON. */
