@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { AnswerBytes, STEP_LENGTH } from './answer-bytes.js'
+import { PIECE_LENGTH } from '../protocol/text-pieces.js'
+import { AnswerBytes } from './answer-bytes.js'
 import { CHUNK_BYTES, ChunkPool } from './chunk-pool.js'
 
 const shortPiece = fc.oneof(
@@ -71,9 +72,9 @@ it('AnswerBytes has the same bytes if long pieces are appended in steps, each of
           count++
           most = Math.max(most, inSteps.length - length)
         }
-        expect(count).toBeGreaterThanOrEqual(Math.ceil(value.length / STEP_LENGTH) - 1)
+        expect(count).toBeGreaterThanOrEqual(Math.ceil(value.length / PIECE_LENGTH) - 1)
         // A unit of a text takes three bytes at most.
-        expect(most).toBeLessThanOrEqual(3 * STEP_LENGTH)
+        expect(most).toBeLessThanOrEqual(3 * PIECE_LENGTH)
         if (typeof value === 'string') atOnce.text(value)
         else atOnce.write(value)
       }

@@ -1,10 +1,11 @@
 import type { Steps } from '@ledger-state/core'
 import type { ChunkedBytes } from '../protocol/chunked-bytes.js'
 import { freeBytes } from '../protocol/free-bytes.js'
+import { textPieces } from '../protocol/text-pieces.js'
 import { CHUNK_BYTES, type ChunkPool } from './chunk-pool.js'
 
-/** Bytes, or characters, that are appended in one step: about 0.05 ms. */
-export const STEP_LENGTH = 65_536
+/** Bytes that are appended in one step: about 0.01 ms. */
+const STEP_BYTES = 65_536
 
 const FIRST_BYTES = 1_024
 const MOST_UTF8_BYTES_PER_UNIT = 3
@@ -100,16 +101,13 @@ export class AnswerBytes implements ChunkedBytes {
    * @throws `overloaded`
    */
   *textInSteps(text: string): Steps<this> {
-    let done = 0
-    while (text.length - done > STEP_LENGTH) {
-      const end = done + STEP_LENGTH
-      // The two units of a character stay together.
-      const next = isFirstOfPair(text.charCodeAt(end - 1)) ? end - 1 : end
-      this.text(text.slice(done, next))
-      done = next
-      yield
+    let isBegun = false
+    for (const piece of textPieces(text)) {
+      if (isBegun) yield
+      isBegun = true
+      this.text(piece)
     }
-    return this.text(done === 0 ? text : text.slice(done))
+    return this
   }
 
   /**
@@ -117,9 +115,9 @@ export class AnswerBytes implements ChunkedBytes {
    * @throws `overloaded`
    */
   *writeInSteps(bytes: Uint8Array): Steps<this> {
-    for (let at = 0; at < bytes.length; at += STEP_LENGTH) {
+    for (let at = 0; at < bytes.length; at += STEP_BYTES) {
       if (at > 0) yield
-      this.write(bytes.subarray(at, at + STEP_LENGTH))
+      this.write(bytes.subarray(at, at + STEP_BYTES))
     }
     return this
   }
@@ -201,8 +199,4 @@ export class AnswerBytes implements ChunkedBytes {
     if (memory.length === CHUNK_BYTES) this.#pool.give(memory)
     else freeBytes(memory)
   }
-}
-
-function isFirstOfPair(unit: number): boolean {
-  return unit >= 0xd800 && unit < 0xdc00
 }

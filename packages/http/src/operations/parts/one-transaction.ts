@@ -1,10 +1,10 @@
 import { bytesToHex, type Steps } from '@ledger-state/core'
 import { findTransaction, type LedgerState, type LedgerTransaction } from '@ledger-state/ledger'
 import type { TransactionProof } from '@ledger-state/proof'
-import { STEP_LENGTH } from '../../admission/answer-bytes.js'
 import { transactionHashUnknown, transactionNotKept } from '../../errors.js'
 import { chooseFormat } from '../../protocol/accept.js'
 import { CONTENT_TYPE, type OutputFormat } from '../../protocol/media-types.js'
+import { PIECE_LENGTH } from '../../protocol/text-pieces.js'
 import { expectLastSegment } from './account-parts.js'
 import {
   type Answer,
@@ -71,7 +71,7 @@ function* writeBody(
   transaction: LedgerTransaction,
 ): Steps<AnswerBody> {
   const value = yield* render(format, transaction)
-  if (typeof value === 'string' && value.length <= STEP_LENGTH) {
+  if (typeof value === 'string' && value.length <= PIECE_LENGTH) {
     const body = Buffer.from(value)
     request.hold(body.length)
     return body

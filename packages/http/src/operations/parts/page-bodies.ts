@@ -1,9 +1,10 @@
 import { JsonTextWriter } from '@ledger-state/bcs'
 import { atOnce, ByteWriter, type Steps } from '@ledger-state/core'
 import type { StoredValue } from '@ledger-state/ledger'
-import { type AnswerBytes, STEP_LENGTH } from '../../admission/answer-bytes.js'
+import type { AnswerBytes } from '../../admission/answer-bytes.js'
 import type { ItemText, PrintItem } from '../../formats/item-text.js'
 import type { PageBody, SteppedBody } from '../../formats/page-body.js'
+import { PIECE_LENGTH } from '../../protocol/text-pieces.js'
 import type { OperationRequest } from './operation.js'
 import { TurnBudget } from './turn-budget.js'
 
@@ -28,7 +29,7 @@ export class JsonArrayBody<T> implements PageBody<T> {
 
   addInSteps(item: T): Steps<void> | undefined {
     const json = this.#toJson(item)
-    if (json.length > STEP_LENGTH) return this.#addLong(json)
+    if (json.length > PIECE_LENGTH) return this.#addLong(json)
     this.#begin().text(json)
     return undefined
   }
