@@ -51,6 +51,8 @@ export {
   type TransactionProof,
   type TransactionProofJson,
   transactionProofToJson,
+  transactionProofToJsonPieces,
+  transactionProofToPieces,
   writeEventProof,
   writeTransactionProof,
 } from './ledger/transaction-proof.js'
@@ -70,6 +72,7 @@ export {
 } from './state/state-proof.js'
 export {
   checkValuesProof,
+  checkValuesProofInSteps,
   joinValues,
   jsonToValuesProof,
   type ProvenValue,
@@ -77,6 +80,8 @@ export {
   type ValuesProof,
   type ValuesProofJson,
   valuesProofToJson,
+  valuesProofToJsonPieces,
+  valuesProofToPieces,
   writeValuesProof,
 } from './state/values-proof.js'
 export { AccumulatorFrontier, MAX_LEAVES } from './trees/accumulator.js'

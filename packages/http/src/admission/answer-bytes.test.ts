@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { PIECE_LENGTH } from '../protocol/text-pieces.js'
 import { AnswerBytes } from './answer-bytes.js'
 import { CHUNK_BYTES, ChunkPool } from './chunk-pool.js'
 
@@ -51,6 +52,35 @@ it('AnswerBytes has the bytes of all pieces, and counts the memory before it is 
       answer.free()
       expect([answer.length, answer.capacity, answer.chunks]).toEqual([0, 0, []])
     }),
+  )
+})
+
+it('AnswerBytes has the same bytes if long pieces are appended in steps, each of 64 KiB at most', () => {
+  const piece = fc.oneof(
+    fc.tuple(fc.string({ maxLength: 3 }), fc.constantFrom('a', 'ä', '€', '😀', 'a😀', '\ud800'), fc.nat(200_000)),
+    fc.nat(300_000).map((length) => new Uint8Array(length).fill(9)),
+  )
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 6 }), (all) => {
+      const [inSteps, atOnce] = [new AnswerBytes(() => {}, new ChunkPool()), new AnswerBytes(() => {}, new ChunkPool())]
+      for (const one of all) {
+        const value = one instanceof Uint8Array ? one : one[0] + one[1].repeat(one[2] / one[1].length)
+        const steps = typeof value === 'string' ? inSteps.textInSteps(value) : inSteps.writeInSteps(value)
+        let count = 0
+        let most = 0
+        for (let length = inSteps.length; !steps.next().done; length = inSteps.length) {
+          count++
+          most = Math.max(most, inSteps.length - length)
+        }
+        expect(count).toBeGreaterThanOrEqual(Math.ceil(value.length / PIECE_LENGTH) - 1)
+        // A unit of a text takes three bytes at most.
+        expect(most).toBeLessThanOrEqual(3 * PIECE_LENGTH)
+        if (typeof value === 'string') atOnce.text(value)
+        else atOnce.write(value)
+      }
+      expect(bytesOf(inSteps).equals(bytesOf(atOnce))).toBe(true)
+    }),
+    { numRuns: 30 },
   )
 })
 

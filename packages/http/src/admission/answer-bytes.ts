@@ -1,6 +1,11 @@
+import type { Steps } from '@ledger-state/core'
 import type { ChunkedBytes } from '../protocol/chunked-bytes.js'
 import { freeBytes } from '../protocol/free-bytes.js'
+import { textPieces } from '../protocol/text-pieces.js'
 import { CHUNK_BYTES, type ChunkPool } from './chunk-pool.js'
+
+/** Bytes that are appended in one step: about 0.01 ms. */
+const STEP_BYTES = 65_536
 
 const FIRST_BYTES = 1_024
 const MOST_UTF8_BYTES_PER_UNIT = 3
@@ -87,6 +92,32 @@ export class AnswerBytes implements ChunkedBytes {
       done += part.length
       this.#wrote(into, part.length)
       if (done < bytes.length) this.#at++
+    }
+    return this
+  }
+
+  /**
+   * Same as `text`, in steps if the text is long.
+   * @throws `overloaded`
+   */
+  *textInSteps(text: string): Steps<this> {
+    let isBegun = false
+    for (const piece of textPieces(text)) {
+      if (isBegun) yield
+      isBegun = true
+      this.text(piece)
+    }
+    return this
+  }
+
+  /**
+   * Same as `write`, in steps if there are many bytes.
+   * @throws `overloaded`
+   */
+  *writeInSteps(bytes: Uint8Array): Steps<this> {
+    for (let at = 0; at < bytes.length; at += STEP_BYTES) {
+      if (at > 0) yield
+      this.write(bytes.subarray(at, at + STEP_BYTES))
     }
     return this
   }

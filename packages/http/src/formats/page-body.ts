@@ -10,6 +10,8 @@ export interface PageBody<T> {
    * @throws `overloaded`
    */
   add(item: T): void
+  /** Same as `add`, or returns the steps that add the item. Without it, items are added at once. */
+  addInSteps?(item: T): Steps<void> | undefined
   /** Ends the body, in turns of the event loop if much is left to write. */
   end(): AnswerBytes | Promise<AnswerBytes>
 }
@@ -30,7 +32,13 @@ export function inForm<T, F>(toForm: (item: T) => Steps<F>, body: PageBody<F>): 
       return body.length
     },
     *addInSteps(item) {
-      body.add(yield* toForm(item))
+      const form = yield* toForm(item)
+      if (!body.addInSteps) {
+        body.add(form)
+        return
+      }
+      const steps = body.addInSteps(form)
+      if (steps) yield* steps
     },
     end: () => body.end(),
   }

@@ -1,4 +1,4 @@
-import { ByteReader } from '@ledger-state/core'
+import { ByteReader, ByteWriter } from '@ledger-state/core'
 import { engineToAsync, type StateWriter } from '@ledger-state/engine'
 import {
   createAsyncLedger,
@@ -15,6 +15,7 @@ import {
   jsonToEventProof,
   LedgerHasher,
 } from '@ledger-state/proof'
+import { parseStructTag, parseTypeTag, tableItemKey } from '@ledger-state/type-tag'
 import { inject } from 'light-my-request'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { openEventStream } from '../../testing/event-stream.ts'
@@ -30,7 +31,7 @@ import {
 import { type RunningServer, startServerOver, stopServer } from '../../testing/one-item-server.ts'
 import { createEngineChanges } from '../changes/engine-changes.js'
 import { createRequestListener } from '../server/create-request-listener.js'
-import { writesOfAccount } from './stream/write-filters.js'
+import { writesOfAccount, writesOfResource, writesOfTable } from './stream/write-filters.js'
 
 const EVENTS = 2_000
 /** Most items that may be made without a chance to pause. */
@@ -153,5 +154,23 @@ describe('a transaction with many events', () => {
     expect(changes.filter((one) => one === undefined).length).toBeGreaterThanOrEqual(MEMBER_TYPES.length)
     const types = changes.flatMap((one) => (one ? [(JSON.parse(one) as { data: { type: string } }).data.type] : []))
     expect(types.toSorted()).toEqual(MEMBER_TYPES.toSorted())
+  })
+
+  it('and one that wrote a long table item, or a member of a group, make the change of a stream in steps', () => {
+    const ledger = createLedger(engine)
+    const states = [ledger.at(GROUP_AT), ledger.at(GROUP_AT - 1n)] as const
+    const numbers = 100_000
+    const writer = new ByteWriter().uleb128(numbers)
+    for (let at = 0; at < numbers; at++) writer.u64(BigInt(at))
+    const item = { key: tableItemKey(OWNER, Uint8Array.of(1)), value: writer.toBytes() }
+    const types = { keyType: parseTypeTag('u8'), valueType: parseTypeTag('vector<u64>') }
+    const items = [...writesOfTable(OWNER, types).changesOf(...states, item)]
+    expect(items.length).toBeGreaterThan(10)
+    expect(items.filter((one) => one !== undefined)).toEqual([expect.stringContaining('"99999"]')])
+    const group = { key: GROUP_KEY, value: engine.at(GROUP_AT).get(GROUP_KEY)! }
+    const member = parseStructTag(MEMBER_TYPES[7]!)
+    const changes = [...writesOfResource(member, OWNER).changesOf(...states, group)]
+    // Each of the two groups is searched in a step.
+    expect(changes).toEqual([undefined, expect.stringContaining('"write_resource"')])
   })
 })

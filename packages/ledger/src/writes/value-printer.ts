@@ -86,7 +86,7 @@ export class ValuePrinter {
 }
 
 /** The result of decoding; undefined if it cannot be decoded, or needs a module that a slice does not keep. */
-export function orUnknown<T>(state: LedgerState, decode: () => T): T | undefined {
+function orUnknown<T>(state: LedgerState, decode: () => T): T | undefined {
   try {
     return orUndefined(decode)
   } catch (error) {

@@ -1,6 +1,7 @@
-import { ByteReader, type ByteWriter, bytesToHex } from '@ledger-state/core'
+import { ByteReader, ByteWriter, bytesToHex } from '@ledger-state/core'
 import { verificationFailed } from '../errors.js'
 import { readHashes, writeHashes } from '../hashes/hash-bytes.js'
+import { hexPieces } from '../hashes/hex-pieces.js'
 import { expectHash, type LedgerHasher } from '../hashes/ledger-hasher.js'
 import { rootByPath } from '../trees/accumulator-path.js'
 import { computeEventRoot } from '../trees/event-root.js'
@@ -49,6 +50,17 @@ export function writeTransactionProof(writer: ByteWriter, proof: TransactionProo
   writeSignedInfo(writer, proof)
 }
 
+/** The bytes that `writeTransactionProof` writes, in pieces: the transaction and the events are not copied. */
+export function* transactionProofToPieces(proof: TransactionProof): Generator<Uint8Array, void> {
+  for (const part of [proof.transaction, proof.events]) {
+    yield new ByteWriter().uleb128(part.length).toBytes()
+    yield part
+  }
+  const writer = new ByteWriter()
+  writeSignedInfo(writer, proof)
+  yield writer.toBytes()
+}
+
 /** Reads a proof that `writeTransactionProof` wrote. Nothing of it is checked. @throws `invalid_bcs` */
 export function readTransactionProof(reader: ByteReader): TransactionProof {
   const transaction = reader.readByteString()
@@ -90,6 +102,15 @@ const EVENT_MEMBERS = ['event', 'event_index', 'event_siblings', ...INFO_MEMBERS
 /** Writes a proof as JSON. */
 export function transactionProofToJson(proof: TransactionProof): TransactionProofJson {
   return { transaction: bytesToHex(proof.transaction), events: bytesToHex(proof.events), ...signedInfoToJson(proof) }
+}
+
+/** The text of the JSON that `transactionProofToJson` makes, in pieces: a transaction and its events may have megabytes. */
+export function* transactionProofToJsonPieces(proof: TransactionProof): Generator<string, void> {
+  yield '{"transaction":"0x'
+  yield* hexPieces(proof.transaction)
+  yield '","events":"0x'
+  yield* hexPieces(proof.events)
+  yield `",${JSON.stringify(signedInfoToJson(proof)).slice(1)}`
 }
 
 /** Writes a proof as JSON. */

@@ -1,7 +1,8 @@
-import { type ByteReader, type ByteWriter, bytesToHex } from '@ledger-state/core'
+import { atOnce, type ByteReader, ByteWriter, bytesToHex, type Steps } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
 import { badProofMember } from '../errors.js'
 import { HASH_LENGTH, readHashes, writeHashes } from '../hashes/hash-bytes.js'
+import { hexPieces } from '../hashes/hex-pieces.js'
 import { expectHash, type LedgerHasher } from '../hashes/ledger-hasher.js'
 import { type CheckedCheckpoint, checkCheckpoint, type SignedCheckpoint } from '../ledger/checkpoint.js'
 import { bytesOf, hashOf, listOf, membersOf } from '../ledger/proof-members.js'
@@ -52,29 +53,53 @@ export function joinValues(
  * ledger info and of the epoch endings.
  * @throws `verification_failed`; `invalid_bcs`
  */
-export function checkValuesProof(hasher: LedgerHasher, { values, path, checkpoint }: ValuesProof): CheckedCheckpoint {
+export function checkValuesProof(hasher: LedgerHasher, proof: ValuesProof): CheckedCheckpoint {
+  return atOnce(checkValuesProofInSteps(hasher, proof))
+}
+
+/** The same in steps. */
+export function* checkValuesProofInSteps(
+  hasher: LedgerHasher,
+  { values, path, checkpoint }: ValuesProof,
+): Steps<CheckedCheckpoint> {
   const checked = checkCheckpoint(hasher, checkpoint)
-  const claims = values.map(({ stateKey, stateValue }) => ({
-    keyHash: hasher.hash('StateKey', stateKey),
-    valueHash: stateValue && hasher.hash('StateValue', stateValue),
-  }))
+  const claims: { readonly keyHash: Uint8Array; readonly valueHash: Uint8Array | undefined }[] = []
+  for (const { stateKey, stateValue } of values) {
+    yield
+    const keyHash = hasher.hash('StateKey', stateKey)
+    claims.push({ keyHash, valueHash: stateValue && (yield* hasher.hashInSteps('StateValue', stateValue)) })
+  }
   const root = rootOfMultiPath(hasher, path, claims)
   expectHash(`the state root of version ${checkpoint.version}`, root, checked.stateRoot)
   return checked
 }
 
 /** Writes a proof in BCS: see docs/ledger-formats.md, "Proofs of views and balances". */
-export function writeValuesProof(writer: ByteWriter, { values, path, checkpoint, epochEndings }: ValuesProof): void {
-  writer.uleb128(values.length)
+export function writeValuesProof(writer: ByteWriter, proof: ValuesProof): void {
+  for (const piece of valuesProofToPieces(proof)) writer.bytes(piece)
+}
+
+/** The bytes that `writeValuesProof` writes, in pieces: the values are not copied. */
+export function* valuesProofToPieces({
+  values,
+  path,
+  checkpoint,
+  epochEndings,
+}: ValuesProof): Generator<Uint8Array, void> {
+  let writer = new ByteWriter().uleb128(values.length)
   for (const { stateKey, stateValue } of values) {
     writer.byteString(stateKey).bool(stateValue !== undefined)
-    if (stateValue) writer.byteString(stateValue)
+    if (!stateValue) continue
+    yield writer.uleb128(stateValue.length).toBytes()
+    yield stateValue
+    writer = new ByteWriter()
   }
   writer.byteString(path.nodes)
   writeHashes(writer, path.hashes)
   writer.uleb128(path.leaves.length)
   for (const { keyHash, valueHash } of path.leaves) writer.bytes(keyHash).bytes(valueHash)
   writeSignedInfo(writer, { infoProof: checkpoint, epochEndings })
+  yield writer.toBytes()
 }
 
 /** Reads a proof that `writeValuesProof` wrote. Nothing of it is checked. @throws `invalid_bcs` */
@@ -122,6 +147,23 @@ export function valuesProofToJson({ values, path, checkpoint, epochEndings }: Va
     })),
     ...signedInfoToJson({ infoProof: checkpoint, epochEndings }),
   }
+}
+
+/** The text of the JSON that `valuesProofToJson` makes, in pieces: values may have megabytes. */
+export function* valuesProofToJsonPieces(proof: ValuesProof): Generator<string, void> {
+  const { values: _, ...others } = valuesProofToJson({ ...proof, values: [] })
+  yield '{"values":['
+  for (const [at, { stateKey, stateValue }] of proof.values.entries()) {
+    const key = `${at === 0 ? '' : ','}{"state_key":"${bytesToHex(stateKey)}","state_value":`
+    if (!stateValue) {
+      yield `${key}null}`
+      continue
+    }
+    yield `${key}"0x`
+    yield* hexPieces(stateValue)
+    yield '"}'
+  }
+  yield `],${JSON.stringify(others).slice(1)}`
 }
 
 const PROOF_MEMBERS: readonly (keyof ValuesProofJson)[] = ['values', 'nodes', 'hashes', 'leaves', ...INFO_MEMBERS]

@@ -4,12 +4,25 @@ import type { TransactionProof } from '@ledger-state/proof'
 import { type RequestError, transactionHashUnknown, transactionNotKept } from '../../errors.js'
 import { chooseFormat } from '../../protocol/accept.js'
 import { CONTENT_TYPE, type OutputFormat } from '../../protocol/media-types.js'
+import { PIECE_LENGTH } from '../../protocol/text-pieces.js'
 import { expectLastSegment } from './account-parts.js'
-import { type Answer, type OperationRequest, type Parameter, STATE_ERRORS, STATE_PARAMETERS } from './operation.js'
+import {
+  type Answer,
+  type AnswerBody,
+  type OperationRequest,
+  type Parameter,
+  STATE_ERRORS,
+  STATE_PARAMETERS,
+} from './operation.js'
 import { parseAskedState } from './request-parts.js'
 import { orProven, PROOF_PARAMETERS, parseAskedProof } from './state-read.js'
 import { parseHash } from './transaction-parts.js'
-import { expectProof, TRANSACTION_PROOF_PARAMETER, withTransactionProof } from './transaction-proofs.js'
+import {
+  expectProof,
+  TRANSACTION_PROOF_PARAMETER,
+  type TransactionValue,
+  withTransactionProof,
+} from './transaction-proofs.js'
 import { runInTurns } from './turn-budget.js'
 
 /** Properties that the operations with one transaction share. */
@@ -41,27 +54,52 @@ export function oneTransaction(
   asked: ReturnType<typeof parseAskedProof>,
   transaction: LedgerTransaction,
 ): Answer | Promise<Answer> {
-  const answer = ({ body, proof }: RenderedTransaction): Answer | Promise<Answer> => {
-    request.hold(body.length)
-    if (asked && proof) return withTransactionProof(request, ledger, format, body, proof, asked)
-    return { ledger, contentType: CONTENT_TYPE[format], body }
+  if (!asked) {
+    const toAnswer = (body: AnswerBody): Answer => ({ ledger, contentType: CONTENT_TYPE[format], body })
+    const body = runInTurns(request, writeBody(request, format, transaction))
+    return body instanceof Promise ? body.then(toAnswer) : toAnswer(body)
   }
-  const rendered = runInTurns(request, render(transaction, format, asked !== undefined))
+  const answer = ({ value, proof }: ProvenTransaction) =>
+    withTransactionProof(request, ledger, format, value, proof, asked)
+  const rendered = runInTurns(request, renderProven(request, format, transaction))
   return rendered instanceof Promise ? rendered.then(answer) : answer(rendered)
 }
 
-interface RenderedTransaction {
-  readonly body: Buffer
-  readonly proof: TransactionProof | undefined
+function* writeBody(
+  request: OperationRequest,
+  format: OutputFormat,
+  transaction: LedgerTransaction,
+): Steps<AnswerBody> {
+  const value = yield* render(format, transaction)
+  if (typeof value === 'string' && value.length <= PIECE_LENGTH) {
+    const body = Buffer.from(value)
+    request.hold(body.length)
+    return body
+  }
+  const out = request.openBody()
+  if (typeof value === 'string') return yield* out.textInSteps(value)
+  for (const piece of value) yield* out.writeInSteps(piece)
+  return out
 }
 
-function* render(transaction: LedgerTransaction, format: OutputFormat, withProof: boolean): Steps<RenderedTransaction> {
-  const proof = withProof ? expectProof(transaction.version, yield* transaction.proveInSteps()) : undefined
-  const body =
-    format === 'json'
-      ? Buffer.from(yield* transaction.toJsonInSteps())
-      : Buffer.concat([COMMITTED, yield* transaction.toBcsInSteps()])
-  return { body, proof }
+interface ProvenTransaction {
+  readonly value: TransactionValue
+  readonly proof: TransactionProof
+}
+
+function* renderProven(
+  request: OperationRequest,
+  format: OutputFormat,
+  transaction: LedgerTransaction,
+): Steps<ProvenTransaction> {
+  const proof = expectProof(transaction.version, yield* transaction.proveInSteps())
+  const value = yield* render(format, transaction)
+  request.hold(typeof value === 'string' ? value.length : value.reduce((sum, piece) => sum + piece.length, 0))
+  return { value, proof }
+}
+
+function* render(format: OutputFormat, transaction: LedgerTransaction): Steps<TransactionValue> {
+  return format === 'json' ? yield* transaction.toJsonInSteps() : [COMMITTED, yield* transaction.toBcsInSteps()]
 }
 
 /** Answers with the transaction that has the hash in the path. */

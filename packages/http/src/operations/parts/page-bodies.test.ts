@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { AnswerBytes } from '../../admission/answer-bytes.js'
 import { ChunkPool } from '../../admission/chunk-pool.js'
 import type { PrintItem } from '../../formats/item-text.js'
-import { PrintedArrayBody } from './page-bodies.js'
+import { openJsonTexts, PrintedArrayBody } from './page-bodies.js'
 
 interface FakeValue {
   readonly text: string
@@ -52,6 +52,20 @@ const items = fc.array(fc.array(fc.oneof(fakeValue, fc.string({ maxLength: 20 })
 function openBody(): AnswerBytes {
   return new AnswerBytes(() => {}, new ChunkPool())
 }
+
+it('items that are JSON already are added in steps if they are long', () => {
+  const [body, whole] = [openJsonTexts(openBody()), openJsonTexts(openBody())]
+  const texts = ['1', JSON.stringify('long…'.repeat(60_000)), '[]']
+  let steps = 0
+  for (const text of texts) {
+    for (const _ of body.addInSteps(text) ?? []) steps++
+    whole.add(text)
+  }
+  expect(steps).toBeGreaterThan(texts[1]!.length / 65_536 - 1)
+  const [inSteps, atOnce] = [body, whole].map((one) => Buffer.concat(one.end().chunks).toString())
+  expect(inSteps).toBe(`[${texts.join()}]`)
+  expect(atOnce).toBe(inSteps)
+})
 
 it('items are printed as an array, their long values in steps, and a value that is refused is replaced', () => {
   fc.assert(

@@ -4,6 +4,7 @@ import type { StoredValue } from '@ledger-state/ledger'
 import type { AnswerBytes } from '../../admission/answer-bytes.js'
 import type { ItemText, PrintItem } from '../../formats/item-text.js'
 import type { PageBody, SteppedBody } from '../../formats/page-body.js'
+import { PIECE_LENGTH } from '../../protocol/text-pieces.js'
 import type { OperationRequest } from './operation.js'
 import { TurnBudget } from './turn-budget.js'
 
@@ -23,14 +24,29 @@ export class JsonArrayBody<T> implements PageBody<T> {
   }
 
   add(item: T): void {
+    this.#begin().text(this.#toJson(item))
+  }
+
+  addInSteps(item: T): Steps<void> | undefined {
     const json = this.#toJson(item)
-    if (!this.#isEmpty) this.#out.text(',')
-    this.#out.text(json)
-    this.#isEmpty = false
+    if (json.length > PIECE_LENGTH) return this.#addLong(json)
+    this.#begin().text(json)
+    return undefined
   }
 
   end(): AnswerBytes {
     return this.#out.text(']')
+  }
+
+  *#addLong(json: string): Steps<void> {
+    yield* this.#begin().textInSteps(json)
+  }
+
+  /** Begins the next item. */
+  #begin(): AnswerBytes {
+    if (!this.#isEmpty) this.#out.text(',')
+    this.#isEmpty = false
+    return this.#out
   }
 }
 

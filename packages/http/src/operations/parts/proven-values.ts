@@ -1,25 +1,24 @@
-import { ByteWriter } from '@ledger-state/core'
+import { ByteWriter, type Steps } from '@ledger-state/core'
 import type { LedgerState } from '@ledger-state/ledger'
 import {
-  checkValuesProof,
+  checkValuesProofInSteps,
   joinValues,
   LedgerHasher,
   type ProvenValue,
   type StatePath,
   type ValuesProof,
-  valuesProofToJson,
-  writeValuesProof,
+  valuesProofToJsonPieces,
+  valuesProofToPieces,
 } from '@ledger-state/proof'
+import type { AnswerBytes } from '../../admission/answer-bytes.js'
 import { invalidParameter } from '../../errors.js'
 import { CONTENT_TYPE, type OutputFormat } from '../../protocol/media-types.js'
 import type { Answer, OperationRequest } from './operation.js'
 import { type ProofSource, storedValueOf, withEndings } from './state-read.js'
-import type { TurnBudget } from './turn-budget.js'
+import { finishInTurns, type TurnBudget } from './turn-budget.js'
 
 /** Most bytes of all values of a proof: the light client accepts answers of twice that. */
 const MOST_VALUE_BYTES = 8 << 20
-/** Bytes of the answer for each byte of a value: the value, and its form in the answer. */
-const BYTES_PER_BYTE = { json: 4, bcs: 2 } as const
 
 /** An answer that was computed from several values of a state. */
 export interface AnsweredState {
@@ -41,16 +40,17 @@ export async function answerWithValues(
   keys: Iterable<Uint8Array>,
   value: Uint8Array,
 ): Promise<Answer> {
-  const { state, source, from, format } = answered
+  const { state, source, from, format, turn } = answered
   const proof = await withEndings(request, source, from, await proveValues(request, answered, keys))
-  const body = format === 'json' ? toJson(value, proof) : toBcs(value, proof)
+  const out = request.openBody()
+  const body = await finishInTurns(turn, format === 'json' ? writeJson(out, value, proof) : writeBcs(out, value, proof))
   return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body }
 }
 
 /** Proves the values of keys. A proof that does not hold, by a fault of the store, is never sent. */
 async function proveValues(
   request: OperationRequest,
-  { state, source, format, turn }: AnsweredState,
+  { state, source, turn }: AnsweredState,
   keys: Iterable<Uint8Array>,
 ): Promise<ValuesProof> {
   const proven: (ProvenValue & { readonly path: StatePath })[] = []
@@ -58,26 +58,32 @@ async function proveValues(
   for (const stateKey of keys) {
     if (turn.isSpent) await turn.nextTurn()
     const stateValue = storedValueOf(state, stateKey)
-    bytes += stateKey.length + (stateValue?.length ?? 0)
+    const length = stateKey.length + (stateValue?.length ?? 0)
+    bytes += length
     if (bytes > MOST_VALUE_BYTES) throw invalidParameter.proofTooLarge(MOST_VALUE_BYTES)
-    request.hold(BYTES_PER_BYTE[format] * (stateKey.length + (stateValue?.length ?? 0)))
+    request.hold(length)
     proven.push({ stateKey, stateValue, path: await source.pathOf(stateKey) })
   }
   if (turn.isSpent) await turn.nextTurn()
   const hasher = new LedgerHasher(source.proofs.hashSalt)
   const proof = joinValues(hasher, source.checkpoint, proven)
-  checkValuesProof(hasher, proof)
+  await finishInTurns(turn, checkValuesProofInSteps(hasher, proof))
   return proof
 }
 
-function toJson(value: Uint8Array, proof: ValuesProof): Uint8Array {
-  const rest = `,"proof":${JSON.stringify(valuesProofToJson(proof))}}`
-  return Buffer.concat([Buffer.from('{"value":'), value, Buffer.from(rest)])
+function* writeJson(out: AnswerBytes, value: Uint8Array, proof: ValuesProof): Steps<AnswerBytes> {
+  yield* out.text('{"value":').writeInSteps(value)
+  out.text(',"proof":')
+  for (const piece of valuesProofToJsonPieces(proof)) {
+    yield
+    out.text(piece)
+  }
+  return out.text('}')
 }
 
 /** BCS of the bytes of the answer without a proof, and of the proof. */
-function toBcs(value: Uint8Array, proof: ValuesProof): Uint8Array {
-  const writer = new ByteWriter().byteString(value)
-  writeValuesProof(writer, proof)
-  return writer.toBytes()
+function* writeBcs(out: AnswerBytes, value: Uint8Array, proof: ValuesProof): Steps<AnswerBytes> {
+  yield* out.write(new ByteWriter().uleb128(value.length).toBytes()).writeInSteps(value)
+  for (const piece of valuesProofToPieces(proof)) yield* out.writeInSteps(piece)
+  return out
 }

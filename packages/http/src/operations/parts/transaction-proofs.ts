@@ -1,13 +1,14 @@
-import { ByteWriter } from '@ledger-state/core'
+import { ByteWriter, type Steps } from '@ledger-state/core'
 import type { LedgerSummary } from '@ledger-state/engine'
 import type { FoundProof, LedgerEvent } from '@ledger-state/ledger'
 import {
   eventProofToJson,
   type TransactionProof,
-  transactionProofToJson,
+  transactionProofToJsonPieces,
+  transactionProofToPieces,
   writeEventProof,
-  writeTransactionProof,
 } from '@ledger-state/proof'
+import type { AnswerBytes } from '../../admission/answer-bytes.js'
 import { invalidParameter, proofNotKept } from '../../errors.js'
 import { CONTENT_TYPE, type OutputFormat } from '../../protocol/media-types.js'
 import type { Answer, OperationRequest, Parameter } from './operation.js'
@@ -15,6 +16,7 @@ import { parameterOf } from './request-parts.js'
 import { MAX_ENDING_BYTES } from './state-proofs.js'
 import { type AskedProof, endingsFrom, parseBoolean } from './state-read.js'
 import { type ItemForms, MOST_ITEMS, shortForms } from './transaction-parts.js'
+import { runInTurns } from './turn-budget.js'
 
 /** Most items of a page with a proof for each: a proof reads some kept transactions for each level of the tree. */
 const MOST_PROVEN_ITEMS = 10
@@ -68,22 +70,26 @@ const PROVEN_FORMS: ItemForms<LedgerEvent> = {
   },
 }
 
-/**
- * Answers with a transaction and its proof.
- * @param value the body of the answer without a proof
- */
+/** A transaction as its answers without a proof have it: JSON as a text, or BCS in pieces. */
+export type TransactionValue = string | readonly Uint8Array[]
+
+/** Answers with a transaction and its proof. */
 export function withTransactionProof(
   request: OperationRequest,
   ledger: LedgerSummary,
   format: OutputFormat,
-  value: Uint8Array,
+  value: TransactionValue,
   proof: TransactionProof,
   { from }: AskedProof,
 ): Answer | Promise<Answer> {
-  const toAnswer = (whole: TransactionProof): Answer => {
-    const body = format === 'json' ? toJson(value, whole) : toBcs(value, whole)
-    request.hold(body.length)
-    return { ledger, contentType: CONTENT_TYPE[format], body }
+  const toAnswer = (whole: TransactionProof): Answer | Promise<Answer> => {
+    const out = request.openBody()
+    const written = runInTurns(
+      request,
+      typeof value === 'string' ? writeJson(out, value, whole) : writeBcs(out, value, whole),
+    )
+    const withBody = (body: AnswerBytes): Answer => ({ ledger, contentType: CONTENT_TYPE[format], body })
+    return written instanceof Promise ? written.then(withBody) : withBody(written)
   }
   if (from === undefined) return toAnswer(proof)
   if (!request.proofs) throw invalidParameter.noProofsKept()
@@ -91,16 +97,22 @@ export function withTransactionProof(
   return endingsFrom(request.proofs, proof.infoProof, from).then((epochEndings) => toAnswer({ ...proof, epochEndings }))
 }
 
-function toJson(value: Uint8Array, proof: TransactionProof): Uint8Array {
-  const rest = `,"proof":${JSON.stringify(transactionProofToJson(proof))}}`
-  return Buffer.concat([Buffer.from('{"value":'), value, Buffer.from(rest)])
+function* writeJson(out: AnswerBytes, value: string, proof: TransactionProof): Steps<AnswerBytes> {
+  yield* out.text('{"value":').textInSteps(value)
+  out.text(',"proof":')
+  for (const piece of transactionProofToJsonPieces(proof)) {
+    yield
+    out.text(piece)
+  }
+  return out.text('}')
 }
 
 /** BCS of the bytes of the answer without a proof, and of the proof. */
-function toBcs(value: Uint8Array, proof: TransactionProof): Uint8Array {
-  const writer = new ByteWriter().byteString(value)
-  writeTransactionProof(writer, proof)
-  return writer.toBytes()
+function* writeBcs(out: AnswerBytes, value: readonly Uint8Array[], proof: TransactionProof): Steps<AnswerBytes> {
+  const length = value.reduce((sum, piece) => sum + piece.length, 0)
+  out.write(new ByteWriter().uleb128(length).toBytes())
+  for (const piece of [...value, ...transactionProofToPieces(proof)]) yield* out.writeInSteps(piece)
+  return out
 }
 
 /**

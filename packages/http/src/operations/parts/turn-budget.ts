@@ -35,8 +35,8 @@ export function runInTurns<T>(request: Pick<OperationRequest, 'nextTurn'>, steps
   return step.done ? step.value : finishInTurns(turn, steps)
 }
 
-/** The result of the rest of steps, in turns of the event loop. */
-async function finishInTurns<T>(turn: TurnBudget, steps: Steps<T>): Promise<T> {
+/** The result of steps that have begun, or not yet, in turns of the event loop. */
+export async function finishInTurns<T>(turn: TurnBudget, steps: Steps<T>): Promise<T> {
   for (let step = steps.next(); ; step = steps.next()) {
     if (step.done) return step.value
     if (turn.isSpent) await turn.nextTurn()

@@ -16,6 +16,7 @@ import { changePrinter } from '../../formats/history-formats.js'
 import { itemToJson } from '../../formats/item-text.js'
 import { transactionMember, transactionsOf } from '../../formats/transaction-formats.js'
 import { printAnswer } from '../../formats/view-history-formats.js'
+import { textPieces } from '../../protocol/text-pieces.js'
 import type { StreamHost } from '../parts/operation.js'
 import { PageRuns, readChanges } from '../parts/view-runs.js'
 import type { WriteFilter } from './write-filters.js'
@@ -99,7 +100,7 @@ async function nextInTurns<T>(items: Iterator<T | undefined, void>, turn: Turn):
   }
 }
 
-/** The pieces of an entry with a list. A piece is empty where the list has a chance to pause. */
+/** The pieces of an entry with a list, none of which is long. A piece is empty where the list has a chance to pause. */
 function* entryPieces(
   state: LedgerState,
   version: bigint,
@@ -107,8 +108,8 @@ function* entryPieces(
   first: string,
   others: Iterable<string | undefined>,
 ): Generator<string> {
-  yield `{"version":"${version}","timestamp":"${timeOf(state, version)}","${member}":[${first}`
-  for (const one of others) yield one === undefined ? '' : `,${one}`
+  yield* textPieces(`{"version":"${version}","timestamp":"${timeOf(state, version)}","${member}":[${first}`)
+  for (const one of others) yield* textPieces(one === undefined ? '' : `,${one}`)
   yield `]${transactionMember(transactionsOf(state)?.(version))}}`
 }
 
@@ -236,7 +237,7 @@ export class ViewEntries implements StreamEntries {
           const print = changePrinter('values', printAnswer, transactionOf)
           for (const change of found) {
             const json = itemToJson(change, print)
-            yield { version: change.version, pieces: [json] }
+            yield { version: change.version, pieces: textPieces(json) }
           }
         } finally {
           this.#host.release(bytes)

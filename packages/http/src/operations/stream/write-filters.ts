@@ -56,9 +56,9 @@ export function writesOfResource(tag: StructTag, address: Uint8Array | undefined
   const prefix = address ? accountKeyPrefix(address) : Uint8Array.of(0)
   return {
     selects: (key) => startsWith(key, prefix),
-    changesOf(state, before, write) {
-      const json = resourceWriteToJson(state, before, tag, write)
-      return json === undefined ? [] : [json]
+    *changesOf(state, before, write) {
+      const json = yield* resourceWriteToJson(state, before, tag, write)
+      if (json !== undefined) yield json
     },
   }
 }

@@ -7,7 +7,7 @@ import { abiToJson } from '../../modules/account-module.js'
 import { moveTypeToText, resourceTypeToText } from '../../resources/resource-type-text.js'
 import {
   hexText,
-  jsonList,
+  jsonListInSteps,
   orUndefinedInSteps,
   type RenderContext,
   type ValueContext,
@@ -42,7 +42,7 @@ export function* changesToJson(context: RenderContext, writeSet: Uint8Array): St
     const members = yield* orUndefinedInSteps(changeMembers(context, tables, change, hash))
     if (members) for (const text of members) texts.push(`{${text}}`)
   }
-  return jsonList(texts)
+  return yield* jsonListInSteps(texts)
 }
 
 function pathOf(key: Uint8Array): Uint8Array {

@@ -63,6 +63,19 @@ export function hexText(bytes: Uint8Array): string {
   return `"${bytesToHex(bytes)}"`
 }
 
+/** Items of a list that are joined in one step. */
+const JOINED_AT_ONCE = 64
+
+/** Same as `jsonList`, in steps: a text that was made of parts takes its time when it is first read. */
+export function* jsonListInSteps(items: readonly string[]): Steps<string> {
+  const parts: string[] = []
+  for (let at = 0; at < items.length; at += JOINED_AT_ONCE) {
+    if (at > 0) yield
+    parts.push(items.slice(at, at + JOINED_AT_ONCE).join(','))
+  }
+  return jsonList(parts)
+}
+
 /** A list in JSON, of items that are JSON already. */
 export function jsonList(items: Iterable<string>): string {
   return `[${Array.from(items).join(',')}]`

@@ -16,7 +16,7 @@ import { transactionUnreadable } from '../../errors.js'
 import { changesToJson } from './changes.js'
 import { eventToJson } from './events.js'
 import { payloadToJson } from './payload.js'
-import { hexText, jsonList, type RenderContext } from './render-context.js'
+import { hexText, jsonList, jsonListInSteps, type RenderContext } from './render-context.js'
 import { signatureToJson } from './signature.js'
 import { validatorMembers } from './validator.js'
 import { vmStatusToText } from './vm-status.js'
@@ -169,7 +169,7 @@ function* eventsToJson(context: RenderContext, whole: CompleteTransaction): Step
     yield
     texts.push(eventToJson(context, event))
   }
-  return jsonList(texts)
+  return yield* jsonListInSteps(texts)
 }
 
 /** The events of a transaction. @throws `invalid_bcs` */
