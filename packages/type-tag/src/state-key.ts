@@ -55,17 +55,18 @@ export function tableItemKey(handle: Uint8Array, key: Uint8Array): Uint8Array {
 
 /** The key of the code of a module. */
 export function moduleKey(address: Uint8Array, name: string): Uint8Array {
-  return accessPathKey(address, new ByteWriter().u8(PATH_MODULE).bytes(address).string(name).toPooledBytes())
+  const writer = beginAccessPath(address, PATH_MODULE).bytes(address).string(name)
+  return endAccessPath(writer)
 }
 
 /** The key of a resource that is not in a group. */
 export function resourceKey(address: Uint8Array, tag: StructTag): Uint8Array {
-  return accessPathKey(address, structPath(PATH_RESOURCE, tag))
+  return structKey(address, PATH_RESOURCE, tag)
 }
 
 /** The key of a resource group. Its value holds the members. */
 export function resourceGroupKey(address: Uint8Array, group: StructTag): Uint8Array {
-  return accessPathKey(address, structPath(PATH_RESOURCE_GROUP, group))
+  return structKey(address, PATH_RESOURCE_GROUP, group)
 }
 
 /** Whether a well-formed key is a module's key. */
@@ -104,14 +105,19 @@ export function encodeStateKey(key: StateKey): Uint8Array {
   }
 }
 
-function accessPathKey(address: Uint8Array, path: Uint8Array): Uint8Array {
-  return new ByteWriter().u8(ACCESS_PATH).bytes(address).byteString(path).toBytes()
+/** Begins a key with a path. The path's length comes before it, but is known only at its end. */
+function beginAccessPath(address: Uint8Array, kind: number): ByteWriter {
+  return new ByteWriter().u8(ACCESS_PATH).bytes(address).u8(kind)
 }
 
-function structPath(kind: number, tag: StructTag): Uint8Array {
-  const writer = new ByteWriter().u8(kind)
+function endAccessPath(writer: ByteWriter): Uint8Array {
+  return writer.insertUleb128(PATH_LENGTH_AT, writer.length - PATH_LENGTH_AT).toBytes()
+}
+
+function structKey(address: Uint8Array, kind: number, tag: StructTag): Uint8Array {
+  const writer = beginAccessPath(address, kind)
   writeStructTag(writer, tag)
-  return writer.toPooledBytes()
+  return endAccessPath(writer)
 }
 
 /**

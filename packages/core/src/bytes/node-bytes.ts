@@ -24,6 +24,20 @@ export function viewBytes(bytes: Uint8Array): Uint8Array {
   return asBuffer(bytes)
 }
 
+/** Holds short arrays for a moment. */
+const SCRATCH = Buffer.allocUnsafeSlow(64)
+
+/**
+ * A Buffer that begins with the same bytes, until the next call. V8 keeps a short array on its heap, and moves it out
+ * the first time that its `buffer` is asked for, which takes ten times as long as this copy.
+ */
+function asBufferOrScratch(bytes: Uint8Array): Buffer {
+  const { length } = bytes
+  if (length > SCRATCH.length || Buffer.isBuffer(bytes)) return asBuffer(bytes)
+  for (let at = 0; at < length; at++) SCRATCH[at] = bytes[at]!
+  return SCRATCH
+}
+
 function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 }
@@ -68,12 +82,12 @@ export function writeAscii(target: Uint8Array, at: number, text: string): number
 
 /** A text with a character for each byte, below U+0100. */
 export function bytesToLatin1(bytes: Uint8Array): string {
-  return asBuffer(bytes).toString('latin1')
+  return asBufferOrScratch(bytes).toString('latin1', 0, bytes.length)
 }
 
 /** Lower-case hex digits, two per byte, without `0x`. */
 export function bytesToHexDigits(bytes: Uint8Array): string {
-  return asBuffer(bytes).toString('hex')
+  return asBufferOrScratch(bytes).toString('hex', 0, bytes.length)
 }
 
 /** The hex digits of `bytes[start, end)`. A view of a short part takes as long to make as its digits. */

@@ -1,11 +1,10 @@
 import { typeTagToText } from '@ledger-state/type-tag'
 import { StructValue } from '../values/value.js'
-import { toMoveString, toVector } from './arguments.js'
+import { toMoveString, toUtf8, toVector } from './arguments.js'
 import type { Native } from './native.js'
 
 const NO_STRUCT = 1
 const TYPE_PRICE = 50
-const UTF8 = new TextEncoder()
 
 export const TYPE_NATIVES: Readonly<Record<string, Native>> = {
   '0x1::type_info::type_of': (context) => {
@@ -16,7 +15,7 @@ export const TYPE_NATIVES: Readonly<Record<string, Native>> = {
     context.chargeBytes(text.length)
     // The name with its type arguments, after the address and the module.
     const name = text.slice(text.indexOf('::', text.indexOf('::') + 2) + 2)
-    return [new StructValue(0, [type.address, toVector(UTF8.encode(type.module)), toVector(UTF8.encode(name))])]
+    return [new StructValue(0, [type.address, toVector(toUtf8(type.module)), toVector(toUtf8(name))])]
   },
   '0x1::type_info::type_name': (context) => {
     const text = typeTagToText(context.typeTag(context.typeArguments[0]!))

@@ -1,6 +1,4 @@
-import { hexToBytes } from '@ledger-state/core'
 import { bytesToLatin1 } from '@ledger-state/core/bytes'
-import { tableItemKey } from '@ledger-state/type-tag'
 import type { Meter } from '../budget/meter.js'
 import { STATUS } from '../faults/status.js'
 import { VmFault } from '../faults/vm-fault.js'
@@ -14,7 +12,7 @@ import { PlaceMap } from './place-map.js'
 import type { Serializer } from './serializer.js'
 import { SlicedWorks } from './sliced-works.js'
 import type { StateAccess } from './state-access.js'
-import { type StoredType, storedKeyAt } from './stored-type.js'
+import { itemKeyOf, type StoredType, storedKeyAt } from './stored-type.js'
 import type { World } from './world.js'
 
 /** A place for one value; empty if there is none. */
@@ -150,7 +148,7 @@ export class GlobalState implements Globals {
   }
 
   readItemBytes(handle: string, key: Uint8Array): Uint8Array | undefined {
-    return this.#state.read(tableItemKey(hexToBytes(handle), key))
+    return this.#state.read(itemKeyOf(handle, key))
   }
 
   #item(handle: string, key: Uint8Array, type: Type): Cell {

@@ -1,5 +1,5 @@
 import { ADDRESS_LENGTH, ByteReader, isLedgerStateError } from '@ledger-state/core'
-import { copyBytes, decodeUtf8 } from '@ledger-state/core/bytes'
+import { bytesToHexDigits, copyBytes, decodeUtf8 } from '@ledger-state/core/bytes'
 import { ABILITY } from '@ledger-state/move-module'
 import { type Meter, SLOT_BYTES } from '../budget/meter.js'
 import { readInteger } from '../codec/integer-codec.js'
@@ -88,6 +88,7 @@ export function isPlainArgument({ kind }: Type): boolean {
 export function readPlainArgument(type: Type, bytes: Uint8Array): Value {
   const short = readShortInteger(type, bytes)
   if (short !== undefined) return short
+  if (type.kind === 'address' && bytes.length === ADDRESS_LENGTH) return bytesToHexDigits(bytes)
   const reader = new ByteReader(bytes)
   try {
     const value = readPlain(type, reader)
