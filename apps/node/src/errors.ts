@@ -72,6 +72,7 @@ export const usage = declareErrors('usage', {
     return [`--only ${JSON.stringify(clip(file))} cannot be read: ${whyUnreadable(cause)}; ${expected}`, {}, cause]
   },
   fromAboveTo: (from: bigint, to: bigint) => `--from ${from} is above --to ${to}`,
+  sinceAboveTo: (since: string, to: string) => `--since ${since} comes after --to ${to}`,
   otherBegin: (folder: string, begin: bigint) => `the export in ${folder} begins at version ${begin}: leave out --from`,
   besideRange: (option: string) => `--range and ${option} contradict each other: ledger-state ingest --help`,
   /** Error for a source that gets no further versions. */
