@@ -94,6 +94,18 @@ describe('trust check', () => {
     expect(check('old')).toMatchObject({ stderr: '', stdout: expect.stringMatching(/^sound: /) })
   })
 
+  it('does not call the state of a feed signed, whose signatures nothing has verified', () => {
+    const chain = new SyntheticChain({ signers: true })
+    const waypoint = `0:${waypointHash(chain.endings()[0]!)}`
+    writeBackup(chain, bed.at('backup'))
+    writeEndings(bed.at('backup'), chain.endings().map(signedLedgerInfo))
+    expect(bed.ingest('backup', 'store', '--waypoint', waypoint).stderr).toMatch(/; the state is the signed one\n$/)
+    expect(bed.run('export', 'all.ndjson', '--data-dir', 'store')).toMatchObject({ status: 0 })
+    const copied = bed.ingest('all.ndjson', 'copy')
+    expect(copied).toMatchObject({ status: 0, stderr: expect.stringMatching(/whose signatures .* not verified\n$/) })
+    expect(copied.stderr).not.toContain('the signed one')
+  })
+
   it('says that nothing verifies a store without signatures', async () => {
     await bed.fill('store', 10)
     expect(bed.run('trust', 'check', '--waypoint', WAYPOINT, '--data-dir', 'store')).toMatchObject({
