@@ -72,6 +72,7 @@ export const usage = declareErrors('usage', {
     return [`--only ${JSON.stringify(clip(file))} cannot be read: ${whyUnreadable(cause)}; ${expected}`, {}, cause]
   },
   fromAboveTo: (from: bigint, to: bigint) => `--from ${from} is above --to ${to}`,
+  sinceAboveTo: (since: string, to: string) => `--since ${since} comes after --to ${to}`,
   otherBegin: (folder: string, begin: bigint) => `the export in ${folder} begins at version ${begin}: leave out --from`,
   besideRange: (option: string) => `--range and ${option} contradict each other: ledger-state ingest --help`,
   /** Error for a source that gets no further versions. */
@@ -110,6 +111,9 @@ export const usage = declareErrors('usage', {
   /** Error for a copy with an index into a store that already has versions without one. */
   indexOverVersions: (folder: string) =>
     `index does not add an index of holdings to a store, and ${folder} holds versions without one: name an empty folder, or one that this command began to fill`,
+  /** Error for a copy into a store of versions from elsewhere. */
+  indexOverUnproven: (folder: string) =>
+    `index would declare versions in ${folder} proven that it did not write: name an empty folder, or one that this command began to fill`,
   folderOfOthers: (folder: string) => `${folder} belongs to another user: set TMPDIR to use another temporary folder`,
   fromAfterTo: () => 'the time given as --from is after the time given as --to',
   noTreeFolder: (store: string) => `${store} has no folder for trees: name one with --tree-dir DIR`,
@@ -315,6 +319,7 @@ export const exportFailed = declareErrors('export_failed', {
   moreResults: (version: bigint) =>
     `the function has more results at version ${version} than any of its modules had when the command began: run it again`,
   isFolder: (file: string) => `${file} cannot be written: it is a folder`,
+  isOfStore: (file: string) => `${file} cannot be written: a store has a file of this name there`,
   otherExport: (folder: string) =>
     `${folder} has another export: of another chain, of other tables or of a slice; choose another folder`,
   otherRuns: (folder: string, cause: unknown) => [

@@ -41,6 +41,10 @@ export const rangeErrors = {
   }),
 }
 
+export function nothingToPush(path: string): ReplicationError {
+  return new LedgerStateError('invalid_argument', `the store in ${path} is empty: it has no segment files`)
+}
+
 export const manifestErrors = {
   ...declareErrors('source_failed', {
     missing: (place: string) =>

@@ -107,4 +107,6 @@ it('a time without a zone is in UTC', () => {
   expect(textToTime('2026-01-31T12:00')).toBe('2026-01-31T12:00:00.000Z')
   expect(textToTime('2026-01-31T12:00+01:00')).toBe('2026-01-31T11:00:00.000Z')
   expect(textToTime('2026-13-31')).toBeUndefined()
+  expect(textToTime('2026-02-30')).toBeUndefined()
+  expect(textToTime('2026-04-31 12:00 UTC')).toBeUndefined()
 })

@@ -86,5 +86,11 @@ export function textToTime(text: string): string | undefined {
   const withTime = plain.includes('T') ? plain : `${plain}T00:00:00Z`
   const withZone = /(Z|[+-]\d{2}:\d{2})$/i.test(withTime) ? withTime : `${withTime}Z`
   const milliseconds = Date.parse(withZone)
-  return Number.isNaN(milliseconds) ? undefined : new Date(milliseconds).toISOString()
+  return Number.isNaN(milliseconds) || !isDate(plain.slice(0, 10)) ? undefined : new Date(milliseconds).toISOString()
+}
+
+/** `Date.parse` takes February 30 for March 2. */
+function isDate(date: string): boolean {
+  const milliseconds = Date.parse(`${date}T00:00:00Z`)
+  return !Number.isNaN(milliseconds) && new Date(milliseconds).toISOString().startsWith(date)
 }

@@ -178,6 +178,12 @@ describe('the command line', () => {
       /^--follow needs the URL of a node or of the feed of another Ledger State node, and ".*" is neither/,
     ]),
     [['ingest', 'x', '--data-dir', 'x', '--from', '9', '--to', '3'], /--from 9 is above --to 3/],
+    [['ingest', 'x', '--data-dir', 'x', '--since', '9', '--to', '3'], /--since 9 comes after --to 3/],
+    [
+      ['ingest', 'x', '--data-dir', 'x', '--since', '2w', '--to', '2025-01-01'],
+      /--since 2w comes after --to 2025-01-01/,
+    ],
+    [['ingest', 'x', '--data-dir', 'x', '--since', '2025-02-30'], /"2025-02-30" is not a version, a date such as/],
     [
       ['ingest', 'x', '--data-dir', 'x', '--chain-id', '256'],
       /--chain-id: expected a whole number from 0 to 255, got "256"/,

@@ -106,6 +106,7 @@ async function exportToParquet(input: CommandInput, folder: string): Promise<voi
   const progress = createProgressLine(process.stderr)
   const engine = openStateEngineReader({ path: place.dataDir, verifyReads: true })
   try {
+    if (!engine.ledger) throw noLedgerErrors.emptyStore(place.dataDir)
     const { ranges } = await exportParquet({
       engine,
       store: place.dataDir,

@@ -1,6 +1,9 @@
+import { join } from 'node:path'
+import { isPresent, removeIfPossible, writeDurably } from '@ledger-state/core/files'
+import type { StateEngineReader } from '@ledger-state/engine'
 import { indexStore } from '@ledger-state/ingest'
-import { HOLDINGS_KEY } from '@ledger-state/records'
-import { openStateEngineReader } from '@ledger-state/state-engine'
+import { decodeCommitMark, HOLDINGS_KEY } from '@ledger-state/records'
+import { openStateEngineReader, type StateEngine } from '@ledger-state/state-engine'
 import type { Command } from '../config/command.js'
 import { noLedgerErrors, usage, usageError } from '../errors.js'
 import { createIngestProgress } from '../ingest/ingest-progress.js'
@@ -8,6 +11,9 @@ import { openWriter } from '../stores/open-writer.js'
 import { storeOptions, storePlace } from '../stores/store-place.js'
 import { writeNotice } from '../terminal/notice.js'
 import { untilStop } from '../until-stop.js'
+
+/** Lies in a folder until its copy is complete. */
+const BEGUN_FILE = 'index.begun'
 
 export const indexCommand: Command = {
   name: 'index',
@@ -33,24 +39,45 @@ async function copyWithIndex(dataDir: string, folder: string, signal: AbortSigna
   try {
     if (!store.ledger) throw noLedgerErrors.emptyStore(dataDir)
     if (store.at().has(HOLDINGS_KEY)) throw usageError(`${dataDir} already has an index of holdings`)
+    let copied: string
     const engine = await openWriter({ kind: 'folder', dataDir: folder })
     try {
-      if (engine.kind === 'sync' && engine.ledger && !engine.at().has(HOLDINGS_KEY))
-        throw usage.indexOverVersions(folder)
+      if (engine.kind === 'sync') await beginCopy(engine, store, folder)
       await indexStore(engine, store, {
         description: dataDir,
         signal,
         onNotice: writeNotice,
         progress: createIngestProgress(process.stderr, 'indexing', undefined),
       })
+      signal.throwIfAborted()
+      removeIfPossible(join(folder, BEGUN_FILE))
+      const { oldestVersion, latestVersion } = engine.ledger!
+      copied = `versions ${oldestVersion} to ${latestVersion}`
     } finally {
       await engine.close()
     }
-    signal.throwIfAborted()
-    process.stdout.write(
-      `${folder} holds versions ${store.ledger.oldestVersion} to ${store.ledger.latestVersion} with the index of holdings\n`,
-    )
+    process.stdout.write(`${folder} holds ${copied} with the index of holdings\n`)
   } finally {
     await store.close()
   }
+}
+
+/**
+ * Marks a folder as one that this command fills, unless it may not.
+ * @throws `usage` if the folder holds versions that this command did not write, and that the mark of the other store
+ *   would declare proven or signed
+ */
+async function beginCopy(engine: StateEngine, store: StateEngineReader, folder: string): Promise<void> {
+  if (engine.ledger && !engine.at().has(HOLDINGS_KEY)) throw usage.indexOverVersions(folder)
+  const begun = join(folder, BEGUN_FILE)
+  if (isPresent(begun)) return
+  const isEmpty = !engine.ledger && engine.stats.keys === 0
+  if (!isEmpty && claimsLess(engine, store)) throw usage.indexOverUnproven(folder)
+  await writeDurably(begun, '')
+}
+
+/** Whether a store claims to be proven or signed less than another one does. */
+function claimsLess(engine: StateEngine, store: StateEngineReader): boolean {
+  const [held, other] = [decodeCommitMark(engine.mark), decodeCommitMark(store.mark)]
+  return (held.isUnproven && !other.isUnproven) || (!held.signed && other.signed !== undefined)
 }

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { openSource } from '@ledger-state/feed'
+import { openSource, type WindowBound } from '@ledger-state/feed'
 import type { Command, CommandInput } from '../config/command.js'
 import { option, parseWhole, switchOption } from '../config/option.js'
 import { settings as allSettings, ingestSettings } from '../config/settings.js'
@@ -80,6 +80,7 @@ node.`,
     if (until && !('version' in until.bound) && !since) throw usage.timeWithoutSince(until.words)
     const to = until && 'version' in until.bound ? until.bound.version : undefined
     if (from !== undefined && to !== undefined && from > to) throw usage.fromAboveTo(from, to)
+    if (since && until && isAbove(since.since, until.bound)) throw usage.sinceAboveTo(since.words, until.words)
     const isDryRun = input.get(dryRunOption)
     const place = isDryRun ? placeIfNamed(input) : storePlace(input, 'ingest')
     const range = input.get(rangeOption)
@@ -117,6 +118,12 @@ node.`,
     const following = follow && { reopen, untilStopped: to === undefined }
     await ingestInto(place!, source, { ...given, hashSalt, ...following, location, openAgain, from, to, range, stop })
   },
+}
+
+/** Whether one bound is above another; a version and a time are not compared. */
+function isAbove(one: WindowBound, other: WindowBound): boolean {
+  if ('version' in one) return 'version' in other && one.version > other.version
+  return 'timeUsec' in other && one.timeUsec > other.timeUsec
 }
 
 /** Whether a location is a pipe, which can be read only once: standard input, a named pipe or `<(…)` of a shell. */

@@ -88,6 +88,16 @@ it('each command that takes a version names the versions of the store if it is n
   }
 })
 
+it.each([['export feed.ndjson'], ['export lake --format parquet'], ['segments push shared']])(
+  '%s of an empty store names the store',
+  async (line) => {
+    await openStateEngine({ path: bed.at('store') }).close()
+    const { status, stderr } = bed.run(...line.split(' '), '--data-dir', 'store')
+    expect(status).toBe(1)
+    expect(stderr).toMatch(/^ledger-state: the store in store is empty: /)
+  },
+)
+
 describe('prune', () => {
   it('leaves a window of whole blocks', async () => {
     await bed.fill('store', 100, { retain: 35n })

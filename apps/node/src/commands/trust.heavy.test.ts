@@ -94,6 +94,45 @@ describe('trust check', () => {
     expect(check('old')).toMatchObject({ stderr: '', stdout: expect.stringMatching(/^sound: /) })
   })
 
+  it('does not call the state of a feed signed, whose signatures nothing has verified', () => {
+    const chain = new SyntheticChain({ signers: true })
+    const waypoint = `0:${waypointHash(chain.endings()[0]!)}`
+    writeBackup(chain, bed.at('backup'))
+    writeEndings(bed.at('backup'), chain.endings().map(signedLedgerInfo))
+    expect(bed.ingest('backup', 'store', '--waypoint', waypoint).stderr).toMatch(/; the state is the signed one\n$/)
+    expect(bed.run('export', 'all.ndjson', '--data-dir', 'store')).toMatchObject({ status: 0 })
+    const copied = bed.ingest('all.ndjson', 'copy')
+    expect(copied).toMatchObject({ status: 0, stderr: expect.stringMatching(/whose signatures .* not verified\n$/) })
+    expect(copied.stderr).not.toContain('the signed one')
+  })
+
+  it('is not passed on to a store that `index` did not fill', () => {
+    const chain = new SyntheticChain({ signers: true })
+    const waypoint = `0:${waypointHash(chain.endings()[0]!)}`
+    writeBackup(chain, bed.at('backup'))
+    writeEndings(bed.at('backup'), chain.endings().map(signedLedgerInfo))
+    const plain = ['--data-dir', 'plain']
+    expect(bed.ingest('backup', 'plain', '--waypoint', waypoint, '--holdings', 'off', '--to', '40').status).toBe(0)
+    expect(bed.run('export', 'all.ndjson', ...plain)).toMatchObject({ status: 0 })
+    expect(bed.ingest('all.ndjson', 'copy')).toMatchObject({ status: 0 })
+    const signedOf = (store: string) =>
+      (JSON.parse(bed.run('info', '--json', '--data-dir', store).stdout) as { signed_version: unknown }).signed_version
+    expect(bed.run('index', 'copy', ...plain)).toMatchObject({
+      status: 2,
+      stderr: expect.stringMatching(/^ledger-state: index would declare versions in copy proven/),
+    })
+    expect(signedOf('copy')).toBeNull()
+    // A copy that was cut short has no signatures either, and its folder says that it is one.
+    writeFileSync(bed.at('copy/index.begun'), '')
+    expect(bed.run('index', 'copy', ...plain)).toMatchObject({ status: 0 })
+    expect(signedOf('copy')).toBe(signedOf('plain'))
+    // It is extended once the store has further versions.
+    expect(bed.ingest('backup', 'plain').status).toBe(0)
+    const extended = `copy holds versions 0 to ${chain.latestVersion} with the index of holdings\n`
+    expect(bed.run('index', 'copy', ...plain)).toMatchObject({ status: 0, stdout: extended })
+    expect(existsSync(bed.at('copy/index.begun'))).toBe(false)
+  })
+
   it('says that nothing verifies a store without signatures', async () => {
     await bed.fill('store', 10)
     expect(bed.run('trust', 'check', '--waypoint', WAYPOINT, '--data-dir', 'store')).toMatchObject({

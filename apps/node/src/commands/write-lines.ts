@@ -1,8 +1,10 @@
 import { open, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { Readable, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { constants, createGzip, createZstdCompress } from 'node:zlib'
-import { moveDurably } from '@ledger-state/core/files'
+import { isPresent, moveDurably } from '@ledger-state/core/files'
+import { isStoreFile, STORE_FILE } from '@ledger-state/state-engine'
 import { exportFailed } from '../errors.js'
 import { findWriteTarget, type WriteTarget } from '../stores/write-target.js'
 
@@ -12,19 +14,27 @@ const UNFINISHED = '.unfinished'
 
 /**
  * Writes to the place that a path names. A file gets its name only once it is whole, and nothing is left if writing
- * fails or the signal stops it. Pipes and devices are written to, and links are followed.
+ * fails or the signal stops it. Pipes and devices are written to, and links are followed. Files of stores are not replaced.
  */
 export async function writeLinesTo(path: string, lines: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
   try {
     const target = await findWriteTarget(path)
     if (target.kind === 'folder') throw exportFailed.isFolder(path)
-    if (target.kind === 'file') return await writeWhole(target, path, lines, signal)
+    if (target.kind === 'file') {
+      if (isOfStore(target.path)) throw exportFailed.isOfStore(path)
+      return await writeWhole(target, path, lines, signal)
+    }
     const stream = await target.open(signal)
     if (stream) await writeLines(stream, path, lines, signal)
   } catch (error) {
     if (signal.aborted) return
     throw isSystemError(error) ? exportFailed.cannotExport(path, error) : error
   }
+}
+
+/** Whether a file belongs, or would belong, to the store in its folder, which would be lost. */
+function isOfStore(path: string): boolean {
+  return isStoreFile(basename(path)) && isPresent(join(dirname(path), STORE_FILE))
 }
 
 async function writeWhole(

@@ -26,7 +26,7 @@ export function parseWindowBound(text: string, now: number = Date.now()): NamedB
     /(?:Z|[+-]\d{2}:\d{2})$/.exec(words.slice(10))?.[0] ?? '',
   ]
   const time = date === undefined ? Number.NaN : Date.parse(`${date}${clock || 'T00:00'}${zone || 'Z'}`)
-  if (Number.isNaN(time) || words !== `${date}${clock}${zone}`) {
+  if (Number.isNaN(time) || words !== `${date}${clock}${zone}` || !isDate(date!)) {
     throw usageError(`${JSON.stringify(text)} is not a version, a date such as 2026-10-01, or a time ago such as 30d`)
   }
   if (time > now) {
@@ -34,6 +34,12 @@ export function parseWindowBound(text: string, now: number = Date.now()): NamedB
     throw usageError(`${JSON.stringify(text)} is in the future: the clock of this machine says ${clock}`)
   }
   return { bound: toBound(time), words }
+}
+
+/** `Date.parse` takes February 30 for March 2. */
+function isDate(date: string): boolean {
+  const time = Date.parse(`${date}T00:00Z`)
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(date)
 }
 
 function toBound(milliseconds: number): WindowBound {

@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { bytesToHex, hexToBytes, isLedgerStateError } from '@ledger-state/core'
 import { keyAfter } from '@ledger-state/core/bytes'
 import { lockFile } from '@ledger-state/core/files'
-import { branchOf, type StateEngineReader } from '@ledger-state/engine'
+import { branchOf, noLedger, type StateEngineReader } from '@ledger-state/engine'
 import { createLedger, type Ledger } from '@ledger-state/ledger'
 import { isOwnKey, isTransactionKey, isWholeTransactionKey } from '@ledger-state/records'
-import { exportFailed, noLedgerErrors, usage } from '../errors.js'
+import { exportFailed, usage } from '../errors.js'
 import { makeDataFolder } from '../stores/make-data-folder.js'
 import { type ExportedRange, type Manifest, openManifest, saveManifest, withoutCutRanges } from './manifest.js'
 import { rangeFileName, rangeFilePath } from './range-file-name.js'
@@ -115,7 +115,7 @@ class ParquetExporter {
   static async open(options: ParquetExport): Promise<ParquetExporter> {
     const { engine, folder, only = TABLE_NAMES } = options
     const { ledger: first } = engine
-    if (!first) throw noLedgerErrors.emptyStore(folder)
+    if (!first) throw noLedger()
     const ledger = createLedger(engine)
     makeDataFolder(folder)
     // The program needs a Node.js that has locks.

@@ -7,7 +7,7 @@ import {
   type StateTreeOptions,
   writeStateTree,
 } from '@ledger-state/feed'
-import { decodeCommitMark } from '@ledger-state/records'
+import { type CommitMark, decodeCommitMark } from '@ledger-state/records'
 import type { StoreStats } from '@ledger-state/state-engine'
 import { noCheckpoint, usage } from '../errors.js'
 import { formatBytes, formatCount, formatCounted } from '../terminal/amounts.js'
@@ -65,6 +65,7 @@ export async function keepTree(
   const isAsked = kept !== 'auto'
   const store = await auditedStore(engine)
   const name = nameOfPlace(place)
+  const mark = decodeCommitMark(store.mark)
   if (await store.isSlice()) {
     if (isAsked) throw noCheckpoint.sliceWithoutTree(name)
     return undefined
@@ -99,14 +100,14 @@ export async function keepTree(
   try {
     const { keys, bytes } = await writeStateTree(store.pages(checkpoint.version), {
       threads,
-      hashSalt: hashSalt ?? decodeCommitMark(store.mark).hashSalt,
+      hashSalt: hashSalt ?? mark.hashSalt,
       signal: signal ? AbortSignal.any([signal, tooDear.signal]) : tooDear.signal,
       folder,
       checkpoint,
       onProgress,
     })
     removeOldTrees(folder, kept === 'auto' ? 1 : kept)
-    return `the tree of version ${checkpoint.version} is kept, for proofs: ${formatCounted(keys, 'key')}, ${formatBytes(bytes)}; the state is the signed one`
+    return `the tree of version ${checkpoint.version} is kept, for proofs: ${formatCounted(keys, 'key')}, ${formatBytes(bytes)}; ${describeState(checkpoint.version, mark)}`
   } catch (error) {
     if (tooDear.signal.aborted && !signal?.aborted) return dearNotice(checkpoint.version)
     if (!isLedgerStateError(error, 'version_pruned')) throw error
@@ -116,6 +117,13 @@ export async function keepTree(
   } finally {
     line.finish()
   }
+}
+
+/** A checkpoint that came from a feed is as trustworthy as the feed. */
+function describeState(version: bigint, { signed }: CommitMark): string {
+  return signed && signed.version >= version
+    ? 'the state is the signed one'
+    : 'the state is that of its checkpoint, whose signatures this store has not verified'
 }
 
 function dearNotice(version: bigint): string {

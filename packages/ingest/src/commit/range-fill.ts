@@ -5,6 +5,7 @@ import { rangeErrors } from '../errors.js'
 import type { IngestOptions, KeptParts } from './ingest-options.js'
 import { type ProvenBySource, provenBy } from './proven-by-source.js'
 
+/** Each contains the parts before it. */
 const KEPT: readonly KeptParts[] = ['none', 'summary', 'whole']
 
 /**
@@ -71,9 +72,9 @@ export class RangeFill {
     return this.#provenBefore
   }
 
-  /** Whether earlier ranges began to keep so much of transactions. */
-  keeps(parts: KeptParts): boolean {
-    return this.#from > 0n && this.#kept === parts
+  /** Whether earlier ranges began to keep these parts of transactions; whole transactions are kept with their summaries. */
+  keeps(parts: Exclude<KeptParts, 'none'>): boolean {
+    return this.#from > 0n && KEPT.indexOf(this.#kept) >= KEPT.indexOf(parts)
   }
 
   /**

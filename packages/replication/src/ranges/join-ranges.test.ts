@@ -7,7 +7,7 @@ import { openSource, type SourceOptions } from '@ledger-state/feed'
 import { SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
 import { signedLedgerInfo, waypointHash, writeEndings } from '@ledger-state/feed/testing/synthetic-epochs'
 import { type IngestOptions, ingestSource, type KeptParts } from '@ledger-state/ingest'
-import { decodeCommitMark, isOwnKey } from '@ledger-state/records'
+import { decodeCommitMark, isOwnKey, TRANSACTIONS_KEY, WHOLE_TRANSACTIONS_KEY } from '@ledger-state/records'
 import { openStateEngine, openStateEngineReader, type StateEngineReader } from '@ledger-state/state-engine'
 import { createRandom, type Random, testSeed } from '@ledger-state/testing/random'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
@@ -176,6 +176,22 @@ it.each(['none', 'summary'] as const)(
     }
   },
 )
+
+it('the transactions of joined ranges are kept since the first version, whole and as summaries', async () => {
+  const made = makeBackup(createRandom(testSeed()), 24)
+  await ingest(at('whole'), made, { holdings: false }, false)
+  await ingest(at('a'), made, { range: { from: 0n, to: 19n } }, true)
+  await ingest(at('b'), made, { range: { from: 20n, to: made.chain.latestVersion } }, true)
+  await joinRanges([at('a'), at('b')], at('joined'))
+  const sinceOf = (path: string) => {
+    const engine = openStateEngineReader({ path })
+    const since = [TRANSACTIONS_KEY, WHOLE_TRANSACTIONS_KEY].map((key) => engine.at().getEntry(key)?.version)
+    void engine.close()
+    return since
+  }
+  expect(sinceOf(at('whole'))).toEqual([0n, 0n])
+  expect(sinceOf(at('joined'))).toEqual([0n, 0n])
+})
 
 it('ranges that do not fit together are refused by name, and leave nothing at the target', async () => {
   const random = createRandom(testSeed())

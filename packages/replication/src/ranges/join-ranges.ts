@@ -46,7 +46,7 @@ interface RangeStore {
 
 /** Level of the files that `compact` makes. */
 const FINAL_LEVEL = 255
-/** The number of each part of transactions that a range keeps, in its mark. */
+/** The parts of transactions that a range keeps, as its mark has them. Whole transactions are kept with their summaries. */
 const [SUMMARY, WHOLE] = [1, 2]
 
 /**
@@ -154,7 +154,7 @@ function expectNext(before: RangeStore, next: RangeStore): void {
 function keepsAsAsked({ markers, mark }: RangeStore, kept: number): boolean {
   // A range above the first does not say it by itself.
   if (mark.range!.from > 0n) return true
-  return (kept !== SUMMARY || markers[0] === true) && (kept !== WHOLE || markers[1] === true)
+  return (kept < SUMMARY || markers[0] === true) && (kept < WHOLE || markers[1] === true)
 }
 
 /** The mark of the last range. Nothing of it says that the store is a part if the first range begins with the ledger. */

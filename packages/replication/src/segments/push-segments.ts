@@ -11,6 +11,7 @@ import {
   type StoreSegments,
   withSystemErrorsAsync,
 } from '@ledger-state/state-engine'
+import { nothingToPush } from '../errors.js'
 import { sha256OfFile } from './hashed-file.js'
 import { createBucketShelf, createFolderShelf, type SegmentShelf } from './segment-shelf.js'
 import { encodeManifest, type ManifestFile, nameOfFile, type SegmentsManifest } from './segments-manifest.js'
@@ -73,6 +74,7 @@ async function push(path: string, target: string | SharedTarget, options: PushOp
 async function copyStore(path: string, copy: string): Promise<StoreSegments> {
   const store = openStateEngineReader({ path, verifyReads: true })
   try {
+    if (!store.ledger) throw nothingToPush(path)
     await store.snapshot(copy)
   } finally {
     await store.close()
