@@ -99,6 +99,16 @@ describe('the OpenAPI document', () => {
       }
   })
 
+  it('has examples of the types of their parameters', async () => {
+    const parameters = { address: '0x1', limit: '10', with_metadata: 'true' }
+    const examples = { get_account_balances: { parameters } }
+    const ofExamples = createRequestListener({ ledger: createLedger(createMemoryEngine()), examples })
+    const { paths } = (await inject(ofExamples, '/v1/spec.json')).json<OpenApiDocument>()
+    const described = (paths['/accounts/{address}/balances'] as { get: DescribedOperation }).get.parameters
+    const shown = described.flatMap(({ name, example }) => (example === undefined ? [] : [[name, example]]))
+    expect(Object.fromEntries(shown)).toEqual({ address: '0x1', limit: 10, with_metadata: true })
+  })
+
   it('declares the status of each refusal of a wrong parameter', async () => {
     const ofOneItem = createRequestListener({ ledger: createLedger(await createOneItemEngine()) })
     const { paths } = await document()

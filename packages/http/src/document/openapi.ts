@@ -565,7 +565,7 @@ function describeOperation(
       ...[...parameters, ...furtherParameters].map((parameter) => ({
         ...parameter,
         required: parameter.in === 'path',
-        example: values[parameter.name],
+        example: exampleOf(parameter, values[parameter.name]),
       })),
     ],
     ...(requestBody && { requestBody: { required: true, content: requestContent(requestBody, body, bcsRequestType) } }),
@@ -584,6 +584,13 @@ function describeOperation(
       ]),
     ]),
   }
+}
+
+/** An example, which is given as text, as a value of the parameter's type. */
+function exampleOf({ schema }: Parameter, text: string | undefined): string | number | boolean | undefined {
+  if (text === undefined) return undefined
+  const { type } = schema as { readonly type?: unknown }
+  return type === 'integer' ? Number(text) : type === 'boolean' ? text === 'true' : text
 }
 
 function requestContent(schema: object, example: object | undefined, bcsType: string | undefined) {
