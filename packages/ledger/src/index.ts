@@ -65,7 +65,7 @@ export { type FoundTableTypes, findTableTypes, type TableTypesSearch } from './t
 export { type ListedTableItem, listTableItems, type TableTypes } from './tables/list-table-items.js'
 export { readRawTableItem, readTableItem, type TableItemRequest, tableItemStateKey } from './tables/table-item.js'
 export { formatTimestamp } from './times/format-timestamp.js'
-export { firstVersionOf, lastVersionOf, type Moment, parseMoment } from './times/moment.js'
+export { firstVersionOf, lastVersionOf, type Moment, momentToTime, parseMoment } from './times/moment.js'
 export { parseInterval } from './times/parse-interval.js'
 export { parseTimestamp } from './times/parse-timestamp.js'
 export { ReadTrace } from './traces/read-trace.js'

@@ -16,7 +16,7 @@ interface OpenApiOperation {
     readonly description: string
     readonly required: boolean
     readonly schema: { readonly type?: string }
-    readonly example?: string
+    readonly example?: string | number | boolean
   }[]
   readonly requestBody?: { readonly content: Content }
   readonly responses: Readonly<Record<string, { readonly content: Content }>>
@@ -74,7 +74,7 @@ function toOperation(method: string, path: string, one: OpenApiOperation): Opera
     answersBytes: BCS_TYPE in responses['200']!.content && !(JSON_TYPE in responses['200']!.content),
     example: {
       parameters: Object.fromEntries(
-        parameters.flatMap(({ name, example }) => (example === undefined ? [] : [[name, example]])),
+        parameters.flatMap(({ name, example }) => (example === undefined ? [] : [[name, String(example)]])),
       ),
       body: body === undefined ? '' : JSON.stringify(body, undefined, 2),
     },

@@ -73,7 +73,7 @@ export function firstVersionIn({ from = 0n, ledger }: AskedRange): bigint {
 }
 
 /** Moments that `--from` and `--to` name. */
-interface AskedMoments {
+export interface AskedMoments {
   readonly from: Moment | undefined
   readonly to: Moment | undefined
 }

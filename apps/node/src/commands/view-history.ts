@@ -3,6 +3,7 @@ import {
   type Change,
   formatTimestamp,
   type LedgerState,
+  momentToTime,
   mostResults,
   parseInterval,
   transactionAt,
@@ -22,6 +23,7 @@ import { createProgressLine } from '../terminal/progress-line.js'
 import { hintIfKnown, hintOfFunction } from './absent-names.js'
 import { historyToCsv, historyToJsonLines } from './history-lines.js'
 import {
+  type AskedMoments,
   type AskedRange,
   askedMoments,
   csvOption,
@@ -86,16 +88,14 @@ export async function printViewHistory(store: LedgerReader, request: ViewRequest
   if (isParquet && process.stdout.isTTY)
     throw usageError('--format parquet prints bytes: send them to a file, as in > view.parquet')
   const everyUsec = input.get(everyOption)
+  const moments = askedMoments(input)
+  const { from, to } = moments
   const options: ViewHistoryOptions = {
     order: input.get(orderOption),
-    sample: everyUsec === undefined ? undefined : { everyUsec },
+    sample: everyUsec === undefined ? undefined : { everyUsec, fromUsec: momentToTime(from), toUsec: momentToTime(to) },
     ignoresClock: input.get(ignoreClockOption),
   }
-  const range = await readAskedRange(
-    store,
-    askedMoments(input),
-    (state, from) => viewHistory(state, request, { from }).complete,
-  )
+  const range = await readAskedRange(store, moments, (state, from) => viewHistory(state, request, { from }).complete)
   const absent = await store.read((ledger) => hintIfKnown(() => hintOfFunction(stateOfPage(ledger, range), request)))
   if (absent !== undefined) writeNotice(`at version ${range.to}, ${absent}`)
   // Points in time have no transaction.
@@ -110,7 +110,7 @@ export async function printViewHistory(store: LedgerReader, request: ViewRequest
   const changes = noteIfEmpty(withProgress(pages, asked, options), () =>
     everyUsec === undefined || firstVersionIn(asked) > asked.to
       ? noChanges('this view', asked)
-      : noPointInTime(store, everyUsec, asked),
+      : noPointInTime(store, everyUsec, asked, moments),
   )
   if (!isParquet && !input.get(csvOption)) {
     await writeToReader(historyToJsonLines(changes, { toMembers: ({ json }) => `"values":[${json.join()}]` }))
@@ -151,12 +151,17 @@ export async function* withinColumns(
 }
 
 /** Line for people about a range without a point in time: points are multiples of the duration. */
-async function noPointInTime(store: LedgerReader, everyUsec: bigint, asked: AskedRange): Promise<string> {
+async function noPointInTime(
+  store: LedgerReader,
+  everyUsec: bigint,
+  asked: AskedRange,
+  { from, to }: AskedMoments,
+): Promise<string> {
   const [begin, end] = await store.read((ledger) => {
     const { reader } = ledger.at(asked.to).source
-    return [firstVersionIn(asked), asked.to].map((version) =>
-      formatTimestamp(reader.blockAt(version).block.timestampUsec),
-    )
+    const timeAt = (version: bigint) => reader.blockAt(version).block.timestampUsec
+    const times = [momentToTime(from) ?? timeAt(firstVersionIn(asked)), momentToTime(to) ?? timeAt(asked.to)]
+    return times.map(formatTimestamp)
   })
   const points = `points in time are the multiples of ${everyUsec / 1_000_000n} seconds since 1970`
   return `no answers: ${points}, and none is from ${begin} to ${end}, the times of the range; give a shorter --every or a longer range`

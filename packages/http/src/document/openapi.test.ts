@@ -115,6 +115,16 @@ describe('the OpenAPI document', () => {
       }
   })
 
+  it('has examples of the types of their parameters', async () => {
+    const parameters = { address: '0x1', limit: '10', with_metadata: 'true' }
+    const examples = { get_account_balances: { parameters } }
+    const ofExamples = createRequestListener({ ledger: createLedger(createMemoryEngine()), examples })
+    const { paths } = (await inject(ofExamples, '/v1/spec.json')).json<OpenApiDocument>()
+    const described = (paths['/accounts/{address}/balances'] as { get: DescribedOperation }).get.parameters
+    const shown = described.flatMap(({ name, example }) => (example === undefined ? [] : [[name, example]]))
+    expect(Object.fromEntries(shown)).toEqual({ address: '0x1', limit: 10, with_metadata: true })
+  })
+
   it('declares the status of each refusal of a wrong parameter', async () => {
     const ofOneItem = createRequestListener({ ledger: createLedger(await createOneItemEngine()) })
     const { paths } = await document()
@@ -141,6 +151,84 @@ describe('the OpenAPI document', () => {
           expect(Object.keys(responses), `${operationId} ${query}`).toContain(String(statusCode))
         }
       }
+  })
+
+  it('declares the headers of answers and errors, and promises none that is missing', async () => {
+    const ofOneItem = createRequestListener({ ledger: createLedger(await createOneItemEngine()) })
+    const ofNothing = createRequestListener({ ledger: createLedger(createMemoryEngine()) })
+    const { paths } = await document()
+    const isDescriptive = (name: string) => name.startsWith('x-') || ['etag', 'retry-after'].includes(name)
+    const queries = ['', 'ledger_version=0', 'ledger_version=9', 'ledger_timestamp=2025-01-01', 'from=9&to=2025-01-01']
+    for (const [path, methods] of Object.entries(paths))
+      for (const [method, operation] of Object.entries(methods)) {
+        const { operationId, tags, parameters, requestBody, responses } = operation as DescribedOperation
+        if (tags.includes('Stream')) continue
+        const ofPath = parameters.filter(({ in: place }) => place === 'path')
+        const filled = ofPath.reduce((text, { name, example }) => text.replace(`{${name}}`, example!), `/v1${path}`)
+        for (const listener of [ofOneItem, ofNothing])
+          for (const query of queries) {
+            const { statusCode, headers } = await inject(listener, {
+              method: method.toUpperCase() as 'GET' | 'POST',
+              url: `${filled}?${query}`,
+              ...(requestBody && { payload: requestBody.content['application/json']!.example }),
+            })
+            const declared = responses[String(statusCode)]!.headers
+            const required = Object.keys(declared).filter((name) => declared[name]!.required)
+            const asked = `${operationId} ${query}: ${statusCode}`
+            expect(Object.keys(declared), asked).toEqual(
+              expect.arrayContaining(Object.keys(headers).filter(isDescriptive)),
+            )
+            expect(Object.keys(headers), asked).toEqual(expect.arrayContaining(required))
+          }
+      }
+  })
+
+  it('declares the answer to a client that has a balance already, and the headers of requests', async () => {
+    const { paths } = await document()
+    const declaredBy = (path: string, method: string) =>
+      (paths[path] as Record<string, DescribedOperation>)[method]!.parameters.flatMap(({ name, in: place }) =>
+        place === 'header' ? [name] : [],
+      )
+    const balance = '/accounts/{address}/balance/{asset_type}'
+    expect((paths[balance] as { get: DescribedOperation }).get.responses).toHaveProperty('304.headers.etag')
+    expect(declaredBy(balance, 'get')).toContain('If-None-Match')
+    expect(declaredBy('/stream', 'get')).toContain('Last-Event-ID')
+    expect(declaredBy('/graphql', 'post')).toEqual(
+      expect.arrayContaining(['x-svc-ledger-version', 'x-aptos-ledger-version']),
+    )
+  })
+
+  it('has the types of the chain-state headers, which errors may lack', async () => {
+    const { paths } = await document()
+    const { responses } = (paths['/'] as { get: DescribedOperation }).get
+    const chainId = { required: true, schema: { type: 'integer', format: 'uint8', minimum: 0 } }
+    expect(responses[200]!.headers['x-svc-chain-id']).toMatchObject(chainId)
+    expect(responses[200]!.headers['x-aptos-epoch']).toMatchObject({ schema: { type: 'integer', format: 'uint64' } })
+    expect(responses[503]!.headers['x-svc-chain-id']).toMatchObject({ ...chainId, required: false })
+  })
+
+  it('has every member of an error of a GraphQL document', async () => {
+    const { paths, components } = await document()
+    const ajv = new Ajv2020({ strict: false, validateFormats: false })
+    const ofOneItem = createRequestListener({ ledger: createLedger(await createOneItemEngine()) })
+    const { responses } = (paths['/graphql'] as { post: DescribedOperation }).post
+    for (const [query, status] of [
+      ['ledger_version=9', 404],
+      ['', 200],
+    ] as const) {
+      const answer = await inject(ofOneItem, {
+        method: 'POST',
+        url: `/v1/graphql?${query}`,
+        payload: { query: '{ unknown }' },
+      })
+      expect(answer.statusCode).toBe(status)
+      const { schema } = responses[status]!.content!['application/json']!
+      expect(ajv.validate({ ...schema, components, unevaluatedProperties: false }, answer.json())).toBe(true)
+      const [error] = answer.json<{ errors: object[] }>().errors
+      expect(components.schemas.GraphqlError.properties).toMatchObject(
+        Object.fromEntries(Object.keys(error!).map((name) => [name, {}])),
+      )
+    }
   })
 
   it.skipIf(!hasSharedData)('holds for every answer to the conformance kit', async () => {

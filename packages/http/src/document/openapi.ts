@@ -1,5 +1,5 @@
 import { KEPT_TRANSACTION_SCHEMA } from '../formats/transaction-formats.js'
-import { FACTS, type FactName, type Operation } from '../operations/parts/operation.js'
+import { CHAIN_STATE, FACTS, type FactName, type Operation, type Parameter } from '../operations/parts/operation.js'
 import { type AnswerFormat, MEDIA_TYPE } from '../protocol/media-types.js'
 import type { RequestExample, RequestExamples } from './request-example.js'
 
@@ -395,13 +395,50 @@ const SCHEMAS = {
       nearest_proof_version: { $ref: '#/components/schemas/U64' },
       oldest_ledger_version: { $ref: '#/components/schemas/U64' },
       archival_endpoint: { type: 'string', format: 'uri' },
+      errors: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/GraphqlError' },
+        description: 'Only of `/graphql`: the same error as clients of an indexer expect it.',
+      },
+    },
+  },
+  GraphqlError: {
+    type: 'object',
+    required: ['message', 'extensions'],
+    properties: {
+      message: { type: 'string', minLength: 1 },
+      extensions: {
+        type: 'object',
+        required: ['path', 'code'],
+        properties: { path: { type: 'string' }, code: { type: 'string' } },
+      },
     },
   },
 } as const
 
+const ETAG_HEADER = {
+  etag: { schema: { type: 'string' }, description: 'The tag of the answer, if the request names a version.' },
+} as const
+
+const RETRY_AFTER_HEADER = {
+  'retry-after': {
+    schema: { type: 'integer', format: 'int32', minimum: 0 },
+    description: 'Seconds after which to ask again.',
+  },
+} as const
+
+function versionParameter(name: string): Parameter {
+  return {
+    name,
+    in: 'header',
+    description: 'Ledger version at which state is read, for clients that cannot set the query.',
+    schema: { $ref: '#/components/schemas/U64' },
+  }
+}
+
 export interface HeaderNames {
-  /** Names of the chain-state headers. */
-  readonly names: readonly string[]
+  /** Words in the names of the chain-state headers: `x-<word>-chain-id`. */
+  readonly words: readonly string[]
   /** Names of the headers with the beginning of the next page. */
   readonly cursorNames: readonly string[]
   /** Name of the header that says whether a history has all of its changes. */
@@ -410,6 +447,8 @@ export interface HeaderNames {
   readonly factNames: Readonly<Record<FactName, string>>
   /** Name of the header with the version that a time meant. */
   readonly readVersionName: string
+  /** Names of the request header with the version to read, one for each word. */
+  readonly versionNames: readonly string[]
   /** Name of the request header with the version that the client has seen. */
   readonly minVersionName: string
 }
@@ -417,15 +456,19 @@ export interface HeaderNames {
 /** Creates the OpenAPI 3.1 document of the served operations. */
 export function createOpenApiDocument(
   operations: readonly Operation[],
-  { names, cursorNames, completeName, factNames, readVersionName, minVersionName }: HeaderNames,
+  { words, cursorNames, completeName, factNames, readVersionName, versionNames, minVersionName }: HeaderNames,
   examples: RequestExamples,
 ) {
-  const headers = Object.fromEntries(
-    names.map((name) => [
-      name,
-      { required: true, schema: { type: 'string' }, description: 'State of the ledger that the answer is about.' },
-    ]),
-  )
+  // An error has them once there is a ledger.
+  const chainState = (required: boolean) =>
+    Object.fromEntries(
+      words.flatMap((word) =>
+        CHAIN_STATE.map(({ name, format, meaning }) => [
+          `x-${word}-${name}`,
+          { required, schema: { type: 'integer', format, minimum: 0 }, description: meaning },
+        ]),
+      ),
+    )
   const cursorHeader = Object.fromEntries(
     cursorNames.map((name) => [
       name,
@@ -454,10 +497,9 @@ export function createOpenApiDocument(
       description: 'The version that was read, if the request names a time.',
     },
   }
-  const minVersionParameter = {
+  const minVersionParameter: Parameter = {
     name: minVersionName,
     in: 'header',
-    required: false,
     schema: { $ref: '#/components/schemas/U64' },
     description:
       'The newest version that the client has seen: the request waits until that version is served, for 5 s at most.',
@@ -466,18 +508,23 @@ export function createOpenApiDocument(
   for (const operation of operations) {
     const entry = paths[operation.path.slice('/v1'.length) || '/'] ?? {}
     paths[operation.path.slice('/v1'.length) || '/'] = entry
+    const readsAtTime = operation.parameters.some(({ name }) => name === 'ledger_timestamp' || name === 'to')
     entry[operation.method.toLowerCase()] = describeOperation(
       operation,
       examples[operation.id],
-      operation.answersUnderLoad ? [] : [minVersionParameter],
-      headers,
+      [
+        ...(operation.readsVersionHeader ? versionNames.map(versionParameter) : []),
+        ...(operation.answersUnderLoad ? [] : [minVersionParameter]),
+      ],
       {
-        ...headers,
+        ...chainState(true),
+        ...(operation.isTagged && ETAG_HEADER),
         ...(operation.isPaged && cursorHeader),
         ...(operation.tellsCompleteness && completeHeader),
         ...(operation.tellsFacts && factHeaders),
-        ...(operation.parameters.some(({ name }) => name === 'ledger_timestamp' || name === 'to') && readVersionHeader),
+        ...(readsAtTime && readVersionHeader),
       },
+      { ...chainState(false), ...(readsAtTime && readVersionHeader) },
     )
   }
   return {
@@ -499,11 +546,11 @@ export function createOpenApiDocument(
 export type OpenApiDocument = ReturnType<typeof createOpenApiDocument>
 
 function describeOperation(
-  { id, tag, summary, description, parameters, requestBody, bcsRequestType, success, errors }: Operation,
+  { id, tag, summary, description, parameters, requestBody, bcsRequestType, success, isTagged, errors }: Operation,
   { parameters: values = {}, body }: RequestExample = {},
-  furtherParameters: readonly object[],
+  furtherParameters: readonly Parameter[],
   headers: object,
-  successHeaders: object,
+  errorHeaders: object,
 ) {
   const content = Object.fromEntries(
     Object.entries(success).map(([format, schema]) => [MEDIA_TYPE[format as AnswerFormat], { schema }]),
@@ -515,19 +562,35 @@ function describeOperation(
     summary,
     description,
     parameters: [
-      ...parameters.map((parameter) => ({
+      ...[...parameters, ...furtherParameters].map((parameter) => ({
         ...parameter,
         required: parameter.in === 'path',
-        example: values[parameter.name],
+        example: exampleOf(parameter, values[parameter.name]),
       })),
-      ...furtherParameters,
     ],
     ...(requestBody && { requestBody: { required: true, content: requestContent(requestBody, body, bcsRequestType) } }),
     responses: Object.fromEntries([
-      ['200', { description: 'Success.', headers: successHeaders, content }],
-      ...errors.map((status) => [String(status), { description: ERROR_TEXTS[status], headers, content: error }]),
+      ['200', { description: 'Success.', headers, content }],
+      ...(isTagged
+        ? [['304', { description: 'The client has this answer: its tag is in `If-None-Match`.', headers }]]
+        : []),
+      ...errors.map((status) => [
+        String(status),
+        {
+          description: ERROR_TEXTS[status],
+          headers: status === 503 ? { ...errorHeaders, ...RETRY_AFTER_HEADER } : errorHeaders,
+          content: error,
+        },
+      ]),
     ]),
   }
+}
+
+/** An example, which is given as text, as a value of the parameter's type. */
+function exampleOf({ schema }: Parameter, text: string | undefined): string | number | boolean | undefined {
+  if (text === undefined) return undefined
+  const { type } = schema as { readonly type?: unknown }
+  return type === 'integer' ? Number(text) : type === 'boolean' ? text === 'true' : text
 }
 
 function requestContent(schema: object, example: object | undefined, bcsType: string | undefined) {

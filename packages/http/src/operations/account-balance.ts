@@ -44,11 +44,18 @@ export const getAccountBalance: Operation = {
     },
     ...STATE_PARAMETERS,
     ...PROOF_PARAMETERS,
+    {
+      name: 'If-None-Match',
+      in: 'header',
+      description: 'The `ETag` of an earlier answer at a version: 304 if the balance is still the same.',
+      schema: { type: 'string' },
+    },
   ],
   success: {
     json: orProven(BALANCE_SCHEMA, 'ValuesProof'),
     bcs: { $ref: '#/components/schemas/Bytes' },
   },
+  isTagged: true,
   errors: STATE_ERRORS,
   handle(request) {
     const format = chooseFormat(request.accept, 'json')

@@ -41,6 +41,7 @@ export function createGraphqlOperation(archivalEndpoint: string | undefined): Op
     description:
       'Answers the documents that clients send to an indexer, as far as the state can: balances and metadata of assets, objects, tokens and collections, with the names, filters, order and pages of the public indexer. All other fields are refused by name. The query, the header `x-<word>-ledger-version`, or the variable `ledger_version` chooses the version; an indexer has only the newest state. A fault of the document is a 200 with `errors`.',
     parameters: STATE_PARAMETERS,
+    readsVersionHeader: true,
     requestBody: {
       type: 'object',
       required: ['query'],
@@ -57,7 +58,7 @@ export function createGraphqlOperation(archivalEndpoint: string | undefined): Op
           data: { type: 'object' },
           errors: {
             type: 'array',
-            items: { type: 'object', required: ['message'], properties: { message: { type: 'string' } } },
+            items: { $ref: '#/components/schemas/GraphqlError' },
           },
         },
       },

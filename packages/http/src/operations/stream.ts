@@ -62,6 +62,12 @@ const PARAMETERS: readonly Parameter[] = [
   filterParameter('view', 'The call of a view function as JSON, as the body of `/v1/view`: changes of its answer.', {
     type: 'string',
   }),
+  {
+    name: 'Last-Event-ID',
+    in: 'header',
+    description: 'The id of the last event that the client has: the stream continues after it.',
+    schema: { type: 'string' },
+  },
 ]
 
 /** Filters of a stream. It may have one, or two together. */

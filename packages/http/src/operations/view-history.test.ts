@@ -167,6 +167,26 @@ describe('POST /v1/view/history', () => {
     expect(await entries(Promise.resolve(sampled))).toHaveLength(1)
   })
 
+  it('has the points in time at and between two times, with or without a block at each', async () => {
+    const post = ask(await smallLedger())
+    const time = (second: number) => `1970-01-01T00:00:0${second}Z`
+    const points = async (from: number, to: number, order: string) => {
+      const found = await entries(post(`?every=1s&order=${order}&from=${time(from)}&to=${time(to)}`, VALUE))
+      return found.map(({ version, timestamp }) => `${Number(timestamp) / 1e6}s ${version}`)
+    }
+    // Blocks begin at seconds 0, 1, 4 and 9, with versions 0, 3, 6 and 9.
+    const expected = ['3s 5', '4s 8', '5s 8', '6s 8']
+    expect(await points(3, 6, 'asc')).toEqual(expected)
+    expect(await points(3, 6, 'desc')).toEqual(expected.toReversed())
+    expect(await points(6, 6, 'asc')).toEqual(['6s 8'])
+  })
+
+  it('refuses a time after now as the first one, and names it', async () => {
+    const { statusCode, body } = await ask(await smallLedger())('?from=2999-01-01', VALUE)
+    const time = Date.parse('2999-01-01') * 1_000
+    expect([statusCode, body]).toEqual([404, expect.stringContaining(`Ledger timestamp(${time}): this time is in the`)])
+  })
+
   it.each([
     ['?every=1', 'duration'],
     ['?every=1d&samples=5', 'both'],

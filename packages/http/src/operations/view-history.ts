@@ -3,6 +3,7 @@ import {
   type Change,
   firstVersionOf,
   type LedgerState,
+  momentToTime,
   parseInterval,
   type ViewAnswer,
   type ViewHistory,
@@ -17,7 +18,14 @@ import { printAnswer, ViewChangesCsvBody } from '../formats/view-history-formats
 import { prefersCsv } from '../protocol/accept.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { changesCsvOf, changesOf } from './parts/history-operation.js'
-import { DEFAULT_PAGE, expectOrdered, HISTORY_PARAMETERS, MAX_PAGE, parseHistoryQuery } from './parts/history-page.js'
+import {
+  DEFAULT_PAGE,
+  expectOrdered,
+  HISTORY_PARAMETERS,
+  type HistoryQuery,
+  MAX_PAGE,
+  parseHistoryQuery,
+} from './parts/history-page.js'
 import { type Answer, type AnswerBody, BODY_ERRORS, type Operation, type Parameter } from './parts/operation.js'
 import { PrintedArrayBody } from './parts/page-bodies.js'
 import { pinPage, rangeCursor } from './parts/page-start.js'
@@ -37,7 +45,7 @@ const SAMPLE_PARAMETERS: readonly Parameter[] = [
     name: 'every',
     in: 'query',
     description:
-      'Points in time instead of changes: the answers of the view at every multiple of a duration since 1970, such as 30s, 15m, 1h, 1d or 1w.',
+      'Points in time instead of changes: the answers of the view at every multiple of a duration since 1970, such as 30s, 15m, 1h, 1d or 1w. Times as `from` and `to` are the first and last possible points.',
     schema: { type: 'string', examples: ['1d'] },
   },
   {
@@ -80,7 +88,8 @@ export const getViewHistory: Operation = {
     const { rules } = request.views
     const asCsv = prefersCsv(request.accept)
     const readCall = parseViewCall(request)
-    const range = { ...parseHistoryQuery(request.query), ...parseSample(request.query) }
+    const asked = parseHistoryQuery(request.query)
+    const range = { ...asked, ...parseSample(request.query, asked) }
     const { order, start } = range
     // A place may be a version or a time, so it is not given without its branch.
     if (start && !start.seen) throw invalidRequest.cursorInvalid(String(start.place))
@@ -141,7 +150,10 @@ function answerOf(state: LedgerState, history: ViewHistory, body: AnswerBody, as
   }
 }
 
-function parseSample(query: string): { readonly sample: ViewSample | undefined; readonly ignoresClock: boolean } {
+function parseSample(
+  query: string,
+  { from, to }: Pick<HistoryQuery, 'from' | 'to'>,
+): { readonly sample: ViewSample | undefined; readonly ignoresClock: boolean } {
   const everyUsec = parameterOf(query, 'every', parseInterval)
   const points = parameterOf(query, 'samples', parseSamples)
   const ignored = parameterOf(query, 'ignore', (text) => {
@@ -149,7 +161,12 @@ function parseSample(query: string): { readonly sample: ViewSample | undefined; 
     return text
   })
   if (everyUsec !== undefined && points !== undefined) throw invalidRequest.everyAndSamples()
-  const sample = everyUsec !== undefined ? { everyUsec } : points !== undefined ? { points } : undefined
+  const sample =
+    everyUsec !== undefined
+      ? { everyUsec, fromUsec: momentToTime(from), toUsec: momentToTime(to) }
+      : points !== undefined
+        ? { points }
+        : undefined
   return { sample, ignoresClock: ignored !== undefined }
 }
 

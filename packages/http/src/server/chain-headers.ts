@@ -1,19 +1,8 @@
 import type { LedgerSummary } from '@ledger-state/engine'
 import { chainIdTooLarge } from '../errors.js'
-import { FACTS, type FactName } from '../operations/parts/operation.js'
+import { CHAIN_STATE, FACTS, type FactName } from '../operations/parts/operation.js'
 
 const MAX_CHAIN_ID = 255n
-
-/** Names of the chain-state headers, lower-case, after `x-<word>-`. */
-const NAMES = [
-  'chain-id',
-  'ledger-version',
-  'ledger-oldest-version',
-  'ledger-timestampusec',
-  'epoch',
-  'block-height',
-  'oldest-block-height',
-] as const
 
 export interface ChainHeaders {
   /** Names of the headers, lower-case. */
@@ -52,7 +41,7 @@ const COMPATIBLE_WORD = 'aptos'
  */
 export function createChainHeaders(word: string, compatible = true): ChainHeaders {
   const words = compatible && word !== COMPATIBLE_WORD ? [word, COMPATIBLE_WORD] : [word]
-  const names = words.flatMap((one) => NAMES.map((name) => `x-${one}-${name}`))
+  const names = words.flatMap((one) => CHAIN_STATE.map(({ name }) => `x-${one}-${name}`))
   let last: { ledger: LedgerSummary; headers: readonly string[] } | undefined
 
   function describe(ledger: LedgerSummary): readonly string[] {

@@ -19,6 +19,11 @@ export function parseMoment(text: string): Moment {
   return text.includes('-') ? { timestampUsec: parseTimestamp(text) } : { version: parseU64(text) }
 }
 
+/** The time that a moment names; undefined for a version. */
+export function momentToTime(moment: Moment | undefined): bigint | undefined {
+  return moment && 'timestampUsec' in moment ? moment.timestampUsec : undefined
+}
+
 /**
  * The last version at or before a moment.
  * @throws as `Ledger.versionAtTime`
@@ -36,5 +41,8 @@ export function firstVersionOf(ledger: Pick<Ledger, 'at' | 'versionAtTime'>, mom
   const { timestampUsec } = moment
   const { oldestBlock, oldestVersion } = ledger.at().ledger
   if (timestampUsec === oldestBlock.timestampUsec) return oldestVersion
-  return timestampUsec < oldestBlock.timestampUsec ? 0n : ledger.versionAtTime(timestampUsec - 1n) + 1n
+  if (timestampUsec < oldestBlock.timestampUsec) return 0n
+  // Refuses a time after now by its own name.
+  ledger.versionAtTime(timestampUsec)
+  return ledger.versionAtTime(timestampUsec - 1n) + 1n
 }

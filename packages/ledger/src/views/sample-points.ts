@@ -1,17 +1,30 @@
-import type { StateReader } from '@ledger-state/engine'
+import { larger } from '@ledger-state/core'
+import { type LedgerSummary, type StateReader, versionPruned } from '@ledger-state/engine'
+import { timePruned } from '../errors.js'
 
 /** Evenly spaced points of a history. */
 export type ViewSample =
-  /** A sample at every multiple of a number of microseconds, at least one second; each shows the value at that time. */
-  | { readonly everyUsec: bigint }
+  /**
+   * A sample at every multiple of a number of microseconds, at least one second; each shows the value at that time. The
+   * first and the last time are those of the first and the last version of the range, or the given ones.
+   */
+  | TimeSample
   /** A number of versions of the range, at least 2, with its first and last version. */
   | { readonly points: number }
+
+interface TimeSample {
+  readonly everyUsec: bigint
+  readonly fromUsec?: bigint | undefined
+  readonly toUsec?: bigint | undefined
+}
 
 /** Points of a range that one page shows. */
 export interface SampledPage {
   /** First and last version of the range, both in the window. */
   readonly first: bigint
   readonly last: bigint
+  /** The ledger whose latest version ends the range if nothing else does. */
+  readonly ledger: LedgerSummary
   readonly sample: ViewSample
   readonly isUpward: boolean
   /** Cursor of the page before. */
@@ -28,30 +41,44 @@ export interface SamplePoint {
   readonly cursor: bigint
 }
 
-/** The points of a page, in its order. Over an async state, one round loads the data for all of them. */
+/**
+ * The points of a page, in its order. Over an async state, one round loads the data for all of them.
+ * @throws `version_pruned` if the page begins below the window, because points would be missing
+ */
 export function samplePoints(reader: StateReader, page: SampledPage): readonly SamplePoint[] {
   return 'everyUsec' in page.sample
-    ? pointsInTime(reader, page, page.sample.everyUsec)
+    ? pointsInTime(reader, page, page.sample)
     : pointsOfVersions(page, page.sample.points)
 }
 
-function pointsInTime(reader: StateReader, page: SampledPage, every: bigint): readonly SamplePoint[] {
-  const { first, last, isUpward, start, most } = page
-  const begin = reader.blockAt(first).block.timestampUsec
-  const end = reader.blockAt(last).block.timestampUsec
+function pointsInTime(reader: StateReader, page: SampledPage, sample: TimeSample): readonly SamplePoint[] {
+  const { first, last, ledger, isUpward, start, most } = page
+  const { everyUsec: every, fromUsec, toUsec } = sample
+  const oldestUsec = ledger.oldestBlock.timestampUsec
+  if (start !== undefined && start < oldestUsec) throw timePruned(start, ledger)
+  const begin = fromUsec === undefined ? reader.blockAt(first).block.timestampUsec : larger(fromUsec, oldestUsec)
+  // After the latest block, further blocks may begin at or before a time that has passed.
+  const isEndKnown = toUsec !== undefined && last < ledger.latestVersion
+  const end = isEndKnown ? toUsec : reader.blockAt(last).block.timestampUsec
   const opening = isUpward ? ((begin + every - 1n) / every) * every : (end / every) * every
   const points: SamplePoint[] = []
   let time = start ?? opening
-  for (; points.length < most && time >= begin && time <= end; time += isUpward ? every : -every) {
+  let isKept = true
+  for (let left = most; left > 0 && time >= begin && time <= end; left--) {
     const block = reader.blockAtTime(time)
-    if (!block) continue
-    const version = block.lastVersion < last ? block.lastVersion : last
-    points.push({ version: version < first ? first : version, timestampUsec: time, cursor: time })
+    // It was pruned since, or an async state has to load it: then all of the page are asked for first.
+    if (!block) isKept = false
+    const version = block && block.lastVersion < last ? block.lastVersion : last
+    points.push({ version, timestampUsec: time, cursor: time })
+    time += isUpward ? every : -every
   }
+  if (!isKept) throw timePruned(begin, reader.ledger!)
   return points
 }
 
-function pointsOfVersions({ first, last, isUpward, start, most }: SampledPage, count: number): readonly SamplePoint[] {
+function pointsOfVersions(page: SampledPage, count: number): readonly SamplePoint[] {
+  const { first, last, ledger, isUpward, start, most } = page
+  if (start !== undefined && start < ledger.oldestVersion) throw versionPruned(start, ledger.oldestVersion)
   const points: SamplePoint[] = []
   for (let at = 0n; at < count && points.length < most; at++) {
     const place = isUpward ? at : BigInt(count) - 1n - at

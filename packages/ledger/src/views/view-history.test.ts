@@ -26,7 +26,7 @@ import {
 } from '../../testing/view-ledger.ts'
 import { createAsyncLedger } from '../async/async-ledger.js'
 import type { Change } from '../histories/history.js'
-import { callView, startView, tracedVersions, viewHistory } from '../index.js'
+import { callView, firstVersionOf, startView, tracedVersions, viewHistory } from '../index.js'
 import { createLedger } from '../state/create-ledger.js'
 import { ReadTrace } from '../traces/read-trace.js'
 import type { ViewAnswer, ViewHistory, ViewHistoryOptions } from './view-history.js'
@@ -425,6 +425,79 @@ describe('the history of a view', () => {
     const options = { sample: { points: 50 }, onRun: () => runs++ }
     expect([...viewHistory(createLedger(engine).at(), call('value', '0xa1'), options)]).toHaveLength(50)
     expect(runs).toBe(1)
+  })
+
+  it('shows the points between two times, and the answer at each', async () => {
+    const halves = fc.bigInt(-4n, 60n).map((half) => (half * SECOND) / 2n)
+    const order = fc.constantFrom('asc' as const, 'desc' as const)
+    const times = fc.tuple(halves, halves).map(([a, b]) => (a < b ? [a, b] : [b, a]) as readonly [bigint, bigint])
+    await fc.assert(
+      fc.asyncProperty(
+        ledgers,
+        requests,
+        times,
+        fc.bigInt(1n, 5n),
+        order,
+        async (drawn, request, range, step, asked) => {
+          const engine = await viewLedger(drawn.first, drawn.versions)
+          await engine.prune(drawn.retained)
+          const ledger = createLedger(engine)
+          const { oldestBlock, latestBlock, latestVersion } = ledger.info!
+          const [fromUsec, toUsec] = range.map((time) => time + oldestBlock.timestampUsec) as [bigint, bigint]
+          const to = toUsec < oldestBlock.timestampUsec ? undefined : ledger.versionAtTime(toUsec)
+          if (to === undefined) return
+          const end = to < latestVersion ? toUsec : latestBlock.timestampUsec
+          const everyUsec = step * SECOND
+          const expected: string[] = []
+          for (let time = 0n; time <= end; time += everyUsec) {
+            if (time < fromUsec || time < oldestBlock.timestampUsec) continue
+            const version = ledger.versionAtTime(time)
+            expected.push(`${time} ${version} ${askedAt(ledger, version, request)}`)
+          }
+          const from = firstVersionOf(ledger, { timestampUsec: fromUsec })
+          const options = { from, to, order: asked, sample: { everyUsec, fromUsec, toUsec } }
+          const seen = (of: Ledger, start?: bigint) => {
+            const page = viewHistory(of.at(), request, { ...options, limit: 3, start })
+            const points = Array.from(page, (point) => `${point.timestampUsec} ${point.version} ${shown(point)}`)
+            return { points, cursor: page.cursor }
+          }
+          const inOrder = asked === 'asc' ? expected : expected.toReversed()
+          const found: string[] = []
+          let start: bigint | undefined
+          do {
+            const page = seen(ledger, start)
+            found.push(...page.points)
+            start = page.cursor
+          } while (start !== undefined)
+          expect(found).toEqual(inOrder)
+          const late = await createAsyncLedger(engineToAsync(engine)).read((one) => seen(one))
+          expect(late).toEqual(seen(ledger))
+        },
+      ),
+      RUNS,
+    )
+  })
+
+  it.each([
+    ['points in time', { everyUsec: 2n * SECOND }],
+    ['versions', { points: 6 }],
+  ])('refuses to continue with %s below a prune, because points would be missing', async (_, sample) => {
+    const order = ['asc', 'desc'] as const
+    for (const asked of order) {
+      const engine = await viewLedger(
+        0n,
+        Array.from({ length: 12 }, (): Write[] => []),
+      )
+      const page = (start?: bigint) => {
+        const limit = asked === 'asc' ? 2 : 4
+        return viewHistory(createLedger(engine).at(), call('point'), { sample, order: asked, limit, start })
+      }
+      const first = page()
+      expect(seenOf(first)).not.toEqual([])
+      expect(first.cursor).toBeDefined()
+      await engine.prune(3n)
+      expect(() => seenOf(page(first.cursor))).toThrow(expect.objectContaining({ code: 'version_pruned' }))
+    }
   })
 
   it('continues below a truncation', async () => {

@@ -1,4 +1,4 @@
-import { isLedgerStateError, type LedgerStateError, parseAddress } from '@ledger-state/core'
+import { isLedgerStateError, type LedgerStateError, larger, parseAddress } from '@ledger-state/core'
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import { expectNotTruncated, type LedgerSummary, type StateReader, versionPruned } from '@ledger-state/engine'
 import type { ComputeTask } from '@ledger-state/move-vm'
@@ -242,9 +242,10 @@ class ChangesOfView implements ViewHistory {
     const { order, limit = Number.POSITIVE_INFINITY, start } = this.#options
     const isUpward = order === 'asc'
     const writes = isUpward ? createWritesAbove(reader, this.#last) : createWritesUntil(reader)
-    const first = this.#first > ledger.oldestVersion ? this.#first : ledger.oldestVersion
+    const beginsWithTime = 'everyUsec' in sample && sample.fromUsec !== undefined
+    const first = beginsWithTime ? ledger.oldestVersion : larger(this.#first, ledger.oldestVersion)
     if (this.#last < first) return
-    const points = samplePoints(reader, { first, last: this.#last, sample, isUpward, start, most: limit + 1 })
+    const points = samplePoints(reader, { first, last: this.#last, ledger, sample, isUpward, start, most: limit + 1 })
     yield HAS_READ
     let ran: Ran | undefined
     // Times lead to versions by way of blocks of the whole range.

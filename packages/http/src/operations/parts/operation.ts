@@ -16,7 +16,7 @@ import type { ViewAllowance, ViewRules, ViewServiceOptions } from './view-rules.
 
 export interface Parameter {
   readonly name: string
-  readonly in: 'path' | 'query'
+  readonly in: 'path' | 'query' | 'header'
   readonly description: string
   readonly schema: JsonSchema
 }
@@ -167,6 +167,17 @@ export interface Answer {
   readonly notModified?: boolean
 }
 
+/** The chain-state headers: the ends of their names, and the formats and meanings of their values. */
+export const CHAIN_STATE = [
+  { name: 'chain-id', format: 'uint8', meaning: 'Chain id of the ledger.' },
+  { name: 'ledger-version', format: 'uint64', meaning: 'Latest version of the ledger.' },
+  { name: 'ledger-oldest-version', format: 'uint64', meaning: 'Oldest version that is not pruned.' },
+  { name: 'ledger-timestampusec', format: 'uint64', meaning: 'Time of the latest block, in microseconds since 1970.' },
+  { name: 'epoch', format: 'uint64', meaning: 'Epoch of the latest block.' },
+  { name: 'block-height', format: 'uint64', meaning: 'Height of the latest block.' },
+  { name: 'oldest-block-height', format: 'uint64', meaning: 'Height of the oldest block that is not pruned.' },
+] as const
+
 /** Facts about a history of a view, by the ends of the names of their headers. */
 export const FACTS = {
   exact:
@@ -234,6 +245,10 @@ export interface Operation extends Route {
   readonly tellsFacts?: boolean
   /** Whether answers may have a cursor. */
   readonly isPaged?: boolean
+  /** Whether answers may have an entity tag, so that a request with the tag is a 304. */
+  readonly isTagged?: boolean
+  /** Whether the request header `x-<word>-ledger-version` may name the version to read. */
+  readonly readsVersionHeader?: boolean
   /** Statuses of errors with which it may answer. */
   readonly errors: readonly number[]
 }
