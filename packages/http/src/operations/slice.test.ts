@@ -137,14 +137,35 @@ describe.each(['an engine', 'an engine whose reads are promises'])('a slice over
   })
 })
 
+/** The slice, and a block whose transaction it left out. */
+async function slicedTransactions(): ReturnType<typeof slicedLedger> {
+  const engine = await slicedLedger()
+  const { latestVersion, latestBlock } = engine.ledger!
+  const block = { ...latestBlock, height: latestBlock.height + 1n }
+  const writes = [[WHOLE_TRANSACTIONS_KEY, new TextEncoder().encode('APTOS::')] as const]
+  await engine.commit([{ version: latestVersion + 1n, block, writes }], { chainId: engine.ledger!.chainId })
+  return engine
+}
+
+it('a slice does not say that a block is not found, if the hash is in a transaction that it left out', async () => {
+  const running = await startServerOver(await slicedTransactions(), {})
+  try {
+    const path = `http://127.0.0.1:${running.port}/v1/blocks/by_height/2`
+    for (const query of ['', '?with_transactions=true', '']) {
+      const response = await fetch(path + query, { headers: { accept: 'application/x-bcs' } })
+      expect([response.status, await response.json()]).toMatchObject([410, { error_code: 'version_pruned' }])
+    }
+    const json = await fetch(path)
+    expect([json.status, await json.json()]).toMatchObject([200, { block_height: '2', block_hash: null }])
+  } finally {
+    await stopServer(running)
+  }
+})
+
 describe('a stream over a slice', () => {
   let running: RunningServer
   beforeAll(async () => {
-    const engine = await slicedLedger()
-    const { latestVersion, latestBlock } = engine.ledger!
-    const block = { ...latestBlock, height: latestBlock.height + 1n }
-    const writes = [[WHOLE_TRANSACTIONS_KEY, new TextEncoder().encode('APTOS::')] as const]
-    await engine.commit([{ version: latestVersion + 1n, block, writes }], { chainId: engine.ledger!.chainId })
+    const engine = await slicedTransactions()
     running = await startServerOver(engine, { changes: createEngineChanges(engine) })
   })
   afterAll(() => stopServer(running))

@@ -1,6 +1,6 @@
 import { parseU64 } from '@ledger-state/core'
 import { hasWholeTransactions, type LedgerBlock, type LedgerState } from '@ledger-state/ledger'
-import { invalidRequest, operationDisabled } from '../../errors.js'
+import { invalidRequest, operationDisabled, transactionNotKept } from '../../errors.js'
 import { blockToBcs, blockToBcsHead, blockToJson, blockToJsonHead } from '../../formats/block-formats.js'
 import { chooseFormat } from '../../protocol/accept.js'
 import { CONTENT_TYPE, type OutputFormat } from '../../protocol/media-types.js'
@@ -42,9 +42,15 @@ export function readBlock(
   request.expectOutput(format, what)
   const state = withTransactions ? pinWhole(request, what) : request.pin(undefined)
   const block = read(state, at)
+  if (format === 'bcs') expectHashInSlice(state, block)
   if (withTransactions) return blockWithTransactions(request, state, format, block)
   const body = format === 'json' ? blockToJson(block) : blockToBcs(block)
   return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body }
+}
+
+/** @throws `transaction_not_kept` if a slice left out the transaction that has the hash of the block */
+function expectHashInSlice(state: LedgerState, { hash, firstVersion }: LedgerBlock): void {
+  if (!hash && state.source.sliced && hasWholeTransactions(state)) throw transactionNotKept.notInSlice(firstVersion)
 }
 
 /** @throws `operation_disabled` if the store keeps no whole transactions */
