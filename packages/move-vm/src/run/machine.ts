@@ -342,7 +342,8 @@ export class Machine {
             for (let local = 0; local < localCount; local++) locals[local] = undefined
             frames.pop()
             this.#reentrancy.leave(callee, frame.entry)
-            const caller = frames[frames.length - 1]
+            // An index of -1 would be looked up as a name, which takes as long as ten instructions.
+            const caller = frames.length > 0 ? frames[frames.length - 1] : undefined
             if (caller === undefined) {
               meter.instructions += counted - fuel
               this.#height = height

@@ -22,7 +22,7 @@ import { RunParts } from '../run/run-parts.js'
 import { SlicedWorks } from '../run/sliced-works.js'
 import { StateAccess } from '../run/state-access.js'
 import { moduleNameOf, StaleWorld, type World } from '../run/world.js'
-import { SLICE_WORK, type SlicedWork } from '../sliced-work.js'
+import { SLICE_WORK } from '../sliced-work.js'
 import type { ViewState } from '../state/view-state.js'
 import type { Type } from '../types/type.js'
 import { readReference } from '../values/reference-access.js'
@@ -67,8 +67,10 @@ export class ViewAttempt {
   /** Made once the settings of the chain are known. */
   #parts: RunParts | undefined
   #target: Target | undefined
-  /** Arguments that were read. Plain ones are decoded after all others are made. */
+  /** Arguments that were read, by index. Plain ones are decoded after all others are made. */
   readonly #arguments: (ReadArgument | undefined)[] = []
+  /** Index of the next argument to read. */
+  #next = 0
   /** The argument that is being read. */
   #reading: ArgumentReader | undefined
   /** The constructor that is running. */
@@ -76,14 +78,13 @@ export class ViewAttempt {
   /** The arguments of the view, once they are made. Later faults are reported as faults of running code. */
   #values: readonly Value[] | undefined
   #hasStarted = false
-  readonly #serialized: SlicedWorks
+  #serialized: SlicedWorks | undefined
 
   constructor({ state, call, options, compute }: ViewParts, world: World) {
     this.#call = call
     this.#options = options
     this.#compute = compute
     this.#meter = new Meter(completeBudget(options.budget))
-    this.#serialized = new SlicedWorks(this.#meter)
     this.#state = new StateAccess(state, this.#meter, options.traceRead)
     this.#world = world
     this.#moduleName = world.nameOf(call.address, call.module)
@@ -163,7 +164,8 @@ export class ViewAttempt {
     const call = this.#call
     const world = this.#world
     const module = world.module(this.#moduleName)
-    const typeArguments = call.typeArguments.map((tag) => world.types.ofTag(tag))
+    const typeArguments: Type[] = []
+    for (const tag of call.typeArguments) typeArguments.push(world.types.ofTag(tag))
     const instance = world.function(module, call.function, typeArguments)
     const { definition } = instance
     if (typeArguments.length > 0) {
@@ -200,10 +202,11 @@ export class ViewAttempt {
         calls.shift()
         this.#constructing = next
       } else {
-        const index = this.#arguments.length
+        const index = this.#next
         const type = this.#target!.parameters[index]
         if (!type) return true
-        this.#arguments.push(isPlainArgument(type) ? undefined : this.#retry(() => this.#readArgument(type, index)))
+        if (!isPlainArgument(type)) this.#arguments[index] = this.#retry(() => this.#readArgument(type, index))
+        this.#next++
       }
     }
   }
@@ -225,10 +228,12 @@ export class ViewAttempt {
   }
 
   #argumentValues(): readonly Value[] {
-    return this.#target!.parameters.map((type, index) => {
+    const values: Value[] = []
+    for (const [index, type] of this.#target!.parameters.entries()) {
       const argument = this.#arguments[index]
-      return argument ? argument.value() : readPlainArgument(type, this.#call.arguments[index]!)
-    })
+      values.push(argument ? argument.value() : readPlainArgument(type, this.#call.arguments[index]!))
+    }
+    return values
   }
 
   #start(callee: FunctionInstance, args: readonly Value[]): void {
@@ -237,21 +242,22 @@ export class ViewAttempt {
 
   #serialize(values: readonly Value[]): readonly ViewResult[] {
     const { serializer } = this.#parts!
-    this.#serialized.restart()
-    return this.#target!.results.map((declared, index) => {
+    this.#serialized?.restart()
+    const results: ViewResult[] = []
+    for (const [index, declared] of this.#target!.results.entries()) {
       const value = values[index]!
       const type = declared.kind === 'reference' ? declared.to : declared
       const plain = declared.kind === 'reference' ? readReference(value) : value
-      return {
-        type: this.#world.types.tagOf(type),
-        bytes: serializer.plainToBytes(type, plain) ?? this.#toBytes(() => serializer.beginToBytes(type, plain)),
-      }
-    })
+      const bytes = serializer.plainToBytes(type, plain) ?? this.#toBytes(type, plain)
+      results.push({ type: this.#world.types.tagOf(type), bytes })
+    }
+    return results
   }
 
-  #toBytes(begin: () => SlicedWork<Uint8Array>): Uint8Array {
+  #toBytes(type: Type, value: Value): Uint8Array {
+    this.#serialized ??= new SlicedWorks(this.#meter)
     try {
-      return this.#serialized.do(begin)
+      return this.#serialized.do(() => this.#parts!.serializer.beginToBytes(type, value))
     } catch (error) {
       if (!(error instanceof VmFault && error.status === STATUS.VALUE_SERIALIZATION_ERROR)) throw error
       throw new VmFault(STATUS.UNKNOWN_INVARIANT_VIOLATION_ERROR, 'failed to serialize return values')
