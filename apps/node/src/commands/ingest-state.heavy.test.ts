@@ -56,6 +56,20 @@ it('a state that cannot be read to its end is resumed by the same command, howev
   expect(bed.run('check', '--state-root', '--data-dir', 'store')).toMatchObject({ status: 0 })
 })
 
+it('a store with a part of a state does not become the demonstration ledger', async () => {
+  await importPart('store')
+  const why = /^ledger-state: the first ingest into store was interrupted: start it with its --from again to resume/
+  expect(bed.run('start', '--data-dir', 'store')).toMatchObject({ status: 2, stderr: expect.stringMatching(why) })
+  expect(bed.ingest(snapshot, 'store')).toMatchObject({ status: 0, stderr: expect.stringContaining('resuming after') })
+})
+
+it('a source without the state drops the part that is there, and says so', async () => {
+  await importPart('store')
+  const dropped = `the import of the state at version ${VERSION} that was cut short is dropped: the source begins with version 0`
+  expect(bed.ingest('backup', 'store')).toMatchObject({ status: 0, stderr: expect.stringContaining(dropped) })
+  expect(bed.run('check', '--data-dir', 'store')).toMatchObject({ status: 0 })
+})
+
 it('an import goes on only with a source of its kind; another one would leave out entries', async () => {
   expect(bed.ingest(snapshot, 'whole')).toMatchObject({ status: 0 })
   expect(bed.run('export', 'state.ndjson', '--data-dir', 'whole')).toMatchObject({ status: 0 })
