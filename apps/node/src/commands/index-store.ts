@@ -74,7 +74,8 @@ async function beginCopy(engine: StateEngine, store: StateEngineReader, folder: 
   if (isPresent(begun)) return
   if (!(await isEmptyStore(engine)) && (!engine.ledger || claimsLess(engine, store)))
     throw usage.indexOverUnproven(folder)
-  await writeDurably(begun, '')
+  const isComplete = engine.ledger !== undefined && engine.ledger.latestVersion >= store.ledger!.latestVersion
+  if (!isComplete) await writeDurably(begun, '')
 }
 
 /** Whether a store claims to be proven or signed less than another one does. */
