@@ -113,7 +113,7 @@ export const usage = declareErrors('usage', {
     `index does not add an index of holdings to a store, and ${folder} holds versions without one: name an empty folder, or one that this command began to fill`,
   /** Error for a copy into a store of versions from elsewhere. */
   indexOverUnproven: (folder: string) =>
-    `index would declare versions in ${folder} proven that it did not write: name an empty folder, or one that this command began to fill`,
+    `${folder} has data that index did not write, and would declare proven: name an empty folder, or one that this command began to fill`,
   folderOfOthers: (folder: string) => `${folder} belongs to another user: set TMPDIR to use another temporary folder`,
   fromAfterTo: () => 'the time given as --from is after the time given as --to',
   noTreeFolder: (store: string) => `${store} has no folder for trees: name one with --tree-dir DIR`,

@@ -130,6 +130,10 @@ export const verificationFailed = declareErrors('verification_failed', {
     `${place} says that epoch ${named} ends with the state, but the state is in epoch ${configured}`,
   otherStateBegun: (place: string, version: bigint, root: Uint8Array, begun: Uint8Array) =>
     `${place} has the state root ${bytesToHexDigits(root)} at version ${version}, but the import that was cut short began with ${bytesToHexDigits(begun)}: resume it from the backup with which it began, or remove the store`,
+  otherSourceBegun: (place: string) =>
+    `${place} does not continue the import that was cut short: resume it from the source with which it began, or remove the store`,
+  begunWithoutProofs: (place: string) =>
+    `the import that was cut short has entries that were not proven: resume it with --no-verify, or remove the store to verify ${place}`,
   duplicateStateKey: (keyHash: Uint8Array) => `two entries of the state have the key hash ${bytesToHexDigits(keyHash)}`,
 })
 
@@ -291,6 +295,12 @@ export function notA(expected: string, what: string): FeedError {
 
 export function invalidFeedLine(path: string, line: number, why: string, cause?: unknown): FeedError {
   return new LedgerStateError('invalid_feed', `${path}, line ${line}: ${why}`, { line }, { cause })
+}
+
+export function otherFeedBegun(path: string): FeedError {
+  return invalidFeed(
+    `${path} does not continue the import that was cut short: resume it from the source with which it began, or remove the store`,
+  )
 }
 
 export function feedUnreadable(path: string, line: number, cause: unknown): FeedError {

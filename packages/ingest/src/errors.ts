@@ -49,6 +49,14 @@ export function storeNotEmpty(stateVersion: bigint, latestVersion: bigint): Inge
   return new LedgerStateError('store_not_empty', message)
 }
 
+export function otherSourceBegun(description: string): IngestError {
+  const advice = 'resume it from the source with which it began, or remove the store'
+  return new LedgerStateError(
+    'invalid_argument',
+    `${description} does not continue the import that was cut short: ${advice}`,
+  )
+}
+
 export const rangeErrors = declareErrors('invalid_argument', {
   noProofs: (place: string) =>
     `${place}: the source does not prove its versions, so a range of them cannot be joined with others`,

@@ -55,6 +55,12 @@ export function sourceMarkOf(marked: Uint8Array | undefined, { digest }: Importe
   return source.length > 0 ? source : undefined
 }
 
+/** Whether an import that was cut short has a part of a state. */
+export function hasImportedPart(marked: Uint8Array | undefined): boolean {
+  const { mark } = split(marked)
+  return mark !== undefined && (!isOfSlice(mark) || mark.length > MAGIC.length + DIGEST_LENGTH)
+}
+
 function isOfSlice(mark: Uint8Array | undefined): boolean {
   return mark !== undefined && beginsWith(mark, MAGIC)
 }

@@ -47,7 +47,14 @@ export {
   readCoinStore,
   readHeldObject,
 } from './holdings/stored-holding.js'
-export { type ImportedPart, isMarkOfImport, isMarkOfSlice, markOfImport, sourceMarkOf } from './import-mark.js'
+export {
+  hasImportedPart,
+  type ImportedPart,
+  isMarkOfImport,
+  isMarkOfSlice,
+  markOfImport,
+  sourceMarkOf,
+} from './import-mark.js'
 export {
   bytesToTransaction,
   isFunctionName,

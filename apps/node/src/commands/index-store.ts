@@ -7,6 +7,7 @@ import { openStateEngineReader, type StateEngine } from '@ledger-state/state-eng
 import type { Command } from '../config/command.js'
 import { noLedgerErrors, usage, usageError } from '../errors.js'
 import { createIngestProgress } from '../ingest/ingest-progress.js'
+import { isEmptyStore } from '../stores/is-empty-store.js'
 import { openWriter } from '../stores/open-writer.js'
 import { storeOptions, storePlace } from '../stores/store-place.js'
 import { writeNotice } from '../terminal/notice.js'
@@ -71,9 +72,10 @@ async function beginCopy(engine: StateEngine, store: StateEngineReader, folder: 
   if (engine.ledger && !engine.at().has(HOLDINGS_KEY)) throw usage.indexOverVersions(folder)
   const begun = join(folder, BEGUN_FILE)
   if (isPresent(begun)) return
-  const isEmpty = !engine.ledger && engine.stats.keys === 0
-  if (!isEmpty && claimsLess(engine, store)) throw usage.indexOverUnproven(folder)
-  await writeDurably(begun, '')
+  if (!(await isEmptyStore(engine)) && (!engine.ledger || claimsLess(engine, store)))
+    throw usage.indexOverUnproven(folder)
+  const isComplete = engine.ledger !== undefined && engine.ledger.latestVersion >= store.ledger!.latestVersion
+  if (!isComplete) await writeDurably(begun, '')
 }
 
 /** Whether a store claims to be proven or signed less than another one does. */

@@ -5,7 +5,7 @@ import { isLedgerStateError } from '@ledger-state/core'
 import { isPresent } from '@ledger-state/core/files'
 import type { LedgerSummary } from '@ledger-state/engine'
 import type { LedgerSource, Network } from '@ledger-state/feed'
-import { openStateEngineReader, withSystemErrorsAsync } from '@ledger-state/state-engine'
+import { openStateEngine, openStateEngineReader, STORE_FILE, withSystemErrorsAsync } from '@ledger-state/state-engine'
 import type { Command, CommandInput } from '../config/command.js'
 import type { Option } from '../config/option.js'
 import { ingestSettings, nodeOptions, settings } from '../config/settings.js'
@@ -23,6 +23,7 @@ import { announceWindow, sourceFolderOf } from '../ingest/window-of-backup.js'
 import { type NodeSettings, nodeSettings, type RereadSettings, rereadSettings } from '../processes/node-settings.js'
 import { servingLine } from '../processes/serving-line.js'
 import { runNode } from '../processes/supervisor.js'
+import { isEmptyStore } from '../stores/is-empty-store.js'
 import { makeDataFolder } from '../stores/make-data-folder.js'
 import { rememberFolder } from '../stores/remember-folder.js'
 import type { FolderPlace } from '../stores/store-place.js'
@@ -70,7 +71,10 @@ With --replica-of, and without --from, an empty folder begins with a snapshot of
     const start = { input, given, place, held, isUnderWay }
     if (from === undefined && network && window) return await startNetwork(start, network, window.words)
     if (from === undefined) {
-      if (isUnderWay && held && !isDemoLedger(held)) throw usage.firstIngestCutShort(dataDir)
+      const isOfOther = held
+        ? isUnderWay && !isDemoLedger(held)
+        : source === undefined && (await hasPartOfState(dataDir))
+      if (isOfOther) throw usage.firstIngestCutShort(dataDir)
       const isForDemo = source === undefined && folder === undefined
       if (held === undefined || isForDemo) expectNoOptionOfSource(input, replicaOf !== undefined)
       if (replicaOf !== undefined) return await startReplica(start, replicaOf)
@@ -211,6 +215,17 @@ async function heldLedger(dataDir: string): Promise<LedgerSummary | undefined> {
   } catch (error) {
     if (isLedgerStateError(error, 'store_missing')) return undefined
     throw error
+  }
+}
+
+/** Whether a folder without a ledger has a part of a state, whose import was cut short. The demonstration has no state. */
+async function hasPartOfState(dataDir: string): Promise<boolean> {
+  if (!isPresent(join(dataDir, STORE_FILE))) return false
+  const engine = openStateEngine({ path: dataDir, create: false })
+  try {
+    return !(await isEmptyStore(engine))
+  } finally {
+    await engine.close()
   }
 }
 

@@ -119,7 +119,9 @@ describe('trust check', () => {
       (JSON.parse(bed.run('info', '--json', '--data-dir', store).stdout) as { signed_version: unknown }).signed_version
     expect(bed.run('index', 'copy', ...plain)).toMatchObject({
       status: 2,
-      stderr: expect.stringMatching(/^ledger-state: index would declare versions in copy proven/),
+      stderr: expect.stringMatching(
+        /^ledger-state: copy has data that index did not write, and would declare proven: /,
+      ),
     })
     expect(signedOf('copy')).toBeNull()
     // A copy that was cut short has no signatures either, and its folder says that it is one.

@@ -8,6 +8,7 @@ import { type SliceSettings, sliceSpecOf } from '../config/slice-settings.js'
 import { noLedgerErrors, stoppedBy } from '../errors.js'
 import { auditStateRoot } from '../stores/audit-state-root.js'
 import { auditedStore } from '../stores/audited-store.js'
+import { isEmptyStore } from '../stores/is-empty-store.js'
 import { keepTree, type TreeSettings, treeFolderOf } from '../stores/keep-tree.js'
 import { openWriter } from '../stores/open-writer.js'
 import { rememberFolder } from '../stores/remember-folder.js'
@@ -75,7 +76,7 @@ export async function ingestInto(place: StorePlace, source: LedgerSource, option
       if (!signal) await keepTreeOfState(engine, place, options)
     } finally {
       // Runs before the lock is released, because another process may open the folder as soon as it is.
-      if (!isIngested && isEmptyStore(engine)) restoreFolder()
+      if (!isIngested && engine.kind === 'sync' && (await isEmptyStore(engine).catch(() => false))) restoreFolder()
       await engine.close()
     }
   } catch (error) {
@@ -157,9 +158,4 @@ async function keepTreeOfState(
     keepTree(engine, place, { ...trees, folder, hashSalt, line, signal }),
   )
   if (said) notice(said)
-}
-
-/** Whether there is nothing to resume from: neither a version nor a part of an imported state. */
-function isEmptyStore(engine: Writer): boolean {
-  return engine.kind === 'sync' && !engine.ledger && engine.stats.keys === 0
 }

@@ -160,6 +160,41 @@ describe('a ledger feed that begins with a state', () => {
     await again.close()
   })
 
+  it('does not resume an import that began with another source', async () => {
+    const partsAfter = async (text: readonly string[], mark: Uint8Array) => {
+      const source = await openSource(feedFile(text.join('\n')))
+      const entries = []
+      try {
+        for await (const part of source.base!.parts(mark)) entries.push(...part.entries)
+      } finally {
+        await source.close()
+      }
+      return entries
+    }
+    const begun = await openSource(feedFile(lines.join('\n')))
+    const marks: Uint8Array[] = []
+    for await (const part of begun.base!.parts(undefined)) marks.push(part.mark)
+    await begun.close()
+    // The root of the state of a snapshot, with which the mark of its import begins.
+    const ofSnapshot = new Uint8Array(60).fill(7)
+    const otherLines = [header, stateToFeedLine([entry(1)]), stateToFeedLine([entry(2), entry(3)])]
+    const blankLine = [header, ...lines.slice(1, 3), '', ...lines.slice(3)]
+    for (const [text, mark] of [
+      [lines, ofSnapshot],
+      [lines, Uint8Array.of(7)],
+      [otherLines, marks[0]!],
+      [otherLines, marks[2]!],
+      [[...otherLines, versionToFeedLine(versions[0]!)], marks[2]!],
+      [blankLine, marks[2]!],
+    ] as const) {
+      await expect(partsAfter(text, mark)).rejects.toMatchObject({
+        code: 'invalid_feed',
+        message: expect.stringMatching(/does not continue the import that was cut short: resume it from the source/),
+      })
+    }
+    expect(await partsAfter(lines, marks.at(-1)!)).toEqual([])
+  })
+
   it.each([
     ['line 1', [header.replace('"9"', '9')]],
     ['line 1', [header.replace('"block"', '"blocks"')]],

@@ -1,6 +1,7 @@
-import type { Buffer } from 'node:buffer'
+import { Buffer } from 'node:buffer'
 import { ByteReader, ByteWriter, isLedgerStateError, type VersionWrites } from '@ledger-state/core'
-import { feedUnreadable, invalidFeedLine } from '../errors.js'
+import { compareBytes } from '@ledger-state/core/bytes'
+import { feedUnreadable, invalidFeedLine, otherFeedBegun } from '../errors.js'
 import type { ContentStream } from '../files/compressed-file.js'
 import { readLines } from '../files/lines.js'
 import {
@@ -61,6 +62,28 @@ export async function openLedgerFeed({ path, content, pieces, size, hashSalt }: 
   }
 }
 
+/** The last line of a state that was read, and its last key. Feeds have no hash by which another one could be told. */
+interface FeedMark {
+  readonly line: bigint
+  readonly lastKey: Uint8Array
+}
+
+const MARK_MAGIC = Buffer.from('LSFEED\0\x01', 'latin1')
+const NO_KEY = new Uint8Array(0)
+
+// Layout of a mark: magic · u64 line · last key
+function writeMark({ line, lastKey }: FeedMark): Uint8Array {
+  return new ByteWriter().bytes(MARK_MAGIC).u64(line).bytes(lastKey).toBytes()
+}
+
+/** @throws `invalid_feed` if the mark is one of another source */
+function readMark(path: string, mark: Uint8Array): FeedMark {
+  const isOwn = mark.length >= MARK_MAGIC.length + 8 && MARK_MAGIC.equals(mark.subarray(0, MARK_MAGIC.length))
+  if (!isOwn) throw otherFeedBegun(path)
+  const reader = new ByteReader(mark, MARK_MAGIC.length)
+  return { line: reader.readU64(), lastKey: reader.readBytes(reader.remaining) }
+}
+
 class FeedReader {
   /** Number of the last line that was read, counted from 1. */
   line = 0
@@ -86,17 +109,25 @@ class FeedReader {
   }
 
   async *stateParts(version: bigint, after: Uint8Array | undefined): AsyncGenerator<StatePart> {
-    const skipped = after ? new ByteReader(after).readU64() : 0n
+    let begun = after && readMark(this.#path, after)
     for (let row = await this.#nextRow(); row; row = await this.#nextRow()) {
       if (row.state === undefined) {
         this.#held = row
-        return
+        break
       }
-      if (BigInt(this.line) <= skipped) continue
       const { state } = row
+      const line = BigInt(this.line)
+      if (begun && line < begun.line) continue
       const entries = this.#atLine(() => parseFeedState(state, version))
-      yield { entries, mark: new ByteWriter().u64(BigInt(this.line)).toBytes() }
+      const lastKey = entries.at(-1)?.key ?? NO_KEY
+      if (begun) {
+        if (line > begun.line || compareBytes(lastKey, begun.lastKey) !== 0) throw otherFeedBegun(this.#path)
+        begun = undefined
+        continue
+      }
+      yield { entries, mark: writeMark({ line, lastKey }) }
     }
+    if (begun) throw otherFeedBegun(this.#path)
   }
 
   /**

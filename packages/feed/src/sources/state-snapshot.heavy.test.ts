@@ -98,6 +98,30 @@ describe('a state snapshot', () => {
     })
   })
 
+  it('does not resume an import that began with a source of another kind, or without proofs', async () => {
+    const source = await openSource(snapshot, { verify: false })
+    const parts: StatePart[] = []
+    for await (const part of source.base!.parts(undefined)) parts.push(part)
+    await source.close()
+    const failure = (message: RegExp) => ({
+      code: 'verification_failed',
+      message: expect.stringMatching(message),
+    })
+    await expect(read(parts[0]!.mark)).rejects.toMatchObject(
+      failure(/entries that were not proven: resume it with --no-v/),
+    )
+    await expect(read(Uint8Array.of(1, 2))).rejects.toMatchObject(failure(/does not continue the import that was cut/))
+    // Without proofs it resumes either.
+    const { parts: proven } = await read()
+    for (const [first] of [parts, proven]) {
+      const again = await openSource(snapshot, { verify: false })
+      const rest: StatePart[] = []
+      for await (const part of again.base!.parts(first!.mark)) rest.push(part)
+      await again.close()
+      expect(plain(rest)).toEqual(plain(parts.slice(1)))
+    }
+  })
+
   it('has a mark from which the following transactions are proven', async () => {
     const { description } = await read()
     const source = await openSource(folder)

@@ -337,7 +337,7 @@ class Snapshot implements StateBase {
   }
 
   // Layout of a mark: 32 bytes state root | u64 next entry | u64 first entry of its chunk | options of u8 chain id,
-  // u64 height, u64 epoch, u64 time | option of the tree, as `SparseMerkleFrontier.write`
+  // u64 height, u64 epoch, u64 time | option of the tree, as `SparseMerkleFrontier.write` | bool whether the entries are proven
   #writeMark({ next, chunkStart, tree }: SnapshotMark): Uint8Array {
     const writer = new ByteWriter().bytes(this.stateRoot).u64(next).u64(chunkStart)
     const { chainId, height, epoch, timestampUsec } = this.clock.state
@@ -349,20 +349,25 @@ class Snapshot implements StateBase {
     }
     writer.bool(tree !== undefined)
     if (tree) writer.byteString(tree)
-    return writer.toBytes()
+    return writer.bool(this.#proof !== undefined).toBytes()
   }
 
   #readMark(mark: Uint8Array): SnapshotMark {
+    const { place } = this.#described
+    if (mark.length < HASH_LENGTH) throw verificationFailed.otherSourceBegun(place)
     const reader = new ByteReader(mark)
     const stateRoot = reader.readBytes(HASH_LENGTH)
     if (Buffer.compare(stateRoot, this.stateRoot) !== 0)
-      throw verificationFailed.otherStateBegun(this.#described.place, this.version, this.stateRoot, stateRoot)
+      throw verificationFailed.otherStateBegun(place, this.version, this.stateRoot, stateRoot)
     const [next, chunkStart] = [reader.readU64(), reader.readU64()]
     const chainId = reader.readBool() ? reader.readU8() : undefined
     const height = reader.readBool() ? reader.readU64() : undefined
     const epoch = reader.readBool() ? reader.readU64() : undefined
     const timestampUsec = reader.readBool() ? reader.readU64() : undefined
     this.clock = new LedgerClock({ chainId, height, epoch, timestampUsec })
-    return { next, chunkStart, tree: reader.readBool() ? reader.readByteString() : undefined }
+    const tree = reader.readBool() ? reader.readByteString() : undefined
+    const isProven = reader.remaining === 0 || reader.readBool()
+    if (this.#proof && !isProven) throw verificationFailed.begunWithoutProofs(place)
+    return { next, chunkStart, tree }
   }
 }

@@ -65,9 +65,7 @@ async function beginImport(
 ): Promise<StateImport> {
   const left = await engine.unfinishedImport()
   if (left && left.version !== version)
-    options.onNotice?.(
-      `the import of the state at version ${left.version} that was cut short is dropped: the source begins with the state at version ${version}`,
-    )
+    options.onNotice?.(droppedImport(left.version, `begins with the state at version ${version}`))
   const begun = await engine.beginImport(version, { resume: true })
   const isOther = !isMarkOfImport(begun.mark, imported)
   if (isOther) options.onNotice?.('the import that was cut short kept another part of the state: it starts over')
@@ -75,6 +73,11 @@ async function beginImport(
   const begin = markOfImport(undefined, imported)
   if (begin && state.mark === undefined) await state.add([], begin)
   return state
+}
+
+/** One line about an import of a state that was cut short. @param why what the source does instead */
+export function droppedImport(version: bigint, why: string): string {
+  return `the import of the state at version ${version} that was cut short is dropped: the source ${why}`
 }
 
 function passOptions({ options, counters }: BaseImportParts): Omit<PassOptions<LedgerSource>, 'reopen'> {

@@ -13,6 +13,7 @@ import {
   type CommitMark,
   decodeCommitMark,
   encodeCommitMark,
+  hasImportedPart,
   isHoldingsKey,
   RETAINED_KEY,
   type SignedRange,
@@ -31,7 +32,7 @@ import { PRUNE_TURN_ENTRIES, pruneTurn } from '../prune/prune-turn.js'
 import { endingWrites } from '../signatures/epoch-endings.js'
 import { withPending } from '../signatures/pending-writes.js'
 import { compareWithSigned, keepContradiction } from '../signatures/signed-range.js'
-import { importBase } from './base-import.js'
+import { droppedImport, importBase } from './base-import.js'
 import { Batch, type TakenBatch } from './batch.js'
 import { type ChainIds, expectSameChain, resolveChainId } from './chain-id.js'
 import { CountedIngest, type IngestCounters } from './counters.js'
@@ -197,6 +198,7 @@ class Ingest {
       if (expected === undefined) {
         const begins = range ? range.beginsWith(record) : record.version >= (from ?? 0n) && this.#mayBeginAt(record)
         if (!begins) continue
+        await this.#noteDroppedImport(record.version)
         expected = record.version
       }
       if (range?.endsBefore(record)) return await this.#flush(range.provenBefore)
@@ -212,6 +214,12 @@ class Ingest {
       if (isStopping || this.#batch.isFull) proven = provenBy(this.#source)
     }
     if (range && !this.#isStopped) await this.#flush()
+  }
+
+  /** The first commit drops an import of a state that was cut short. */
+  async #noteDroppedImport(version: bigint): Promise<void> {
+    const left = await this.#engine.unfinishedImport()
+    if (left && hasImportedPart(left.mark)) this.#notice(droppedImport(left.version, `begins with version ${version}`))
   }
 
   /** Expects that the newest version of the store is the same in the source. @throws `ledger_fork` */

@@ -2,8 +2,11 @@ import { Buffer } from 'node:buffer'
 import type { KeyedEntry } from '@ledger-state/core'
 import type { StateEngineReader } from '@ledger-state/engine'
 import type { LedgerSource, LedgerVersion, Reading, StateBase, StatePart } from '@ledger-state/feed'
+import { otherSourceBegun } from '../errors.js'
 
 const ENTRIES_OF_PART = 2_000
+/** Beginning of the mark of a part. Its last key follows. */
+const MARK_MAGIC = Buffer.from('LSSTORE\0', 'latin1')
 
 /**
  * Shows the window of a store as a source: the state at its oldest version, and the versions after it. Closing it
@@ -16,7 +19,7 @@ export function storeToSource(store: StateEngineReader, description: string): Le
   const base: StateBase = {
     version: oldestVersion,
     complete: store.base?.complete === true,
-    parts: (after) => partsOf(store, oldestVersion, after),
+    parts: (after) => partsOf(store, oldestVersion, after && keyOfMark(description, after)),
     describe: () => ({ chainId: Number(chainId), block: oldestBlock, mark: undefined }),
   }
   return {
@@ -47,13 +50,19 @@ export function storeToSource(store: StateEngineReader, description: string): Le
   }
 }
 
+/** The key after which an import resumes. @throws `invalid_argument` if it began with a source that is no store */
+function keyOfMark(description: string, mark: Uint8Array): Uint8Array {
+  if (!MARK_MAGIC.equals(mark.subarray(0, MARK_MAGIC.length))) throw otherSourceBegun(description)
+  return mark.subarray(MARK_MAGIC.length)
+}
+
 async function* partsOf(
   store: StateEngineReader,
   version: bigint,
   after: Uint8Array | undefined,
 ): AsyncGenerator<StatePart> {
   let entries: KeyedEntry[] = []
-  const toPart = (): StatePart => ({ entries, mark: entries.at(-1)!.key })
+  const toPart = (): StatePart => ({ entries, mark: Buffer.concat([MARK_MAGIC, entries.at(-1)!.key]) })
   for (const entry of store.at(version).scan(new Uint8Array(0), { start: after })) {
     if (after && Buffer.compare(entry.key, after) === 0) continue
     if (entries.push(entry) < ENTRIES_OF_PART) continue
