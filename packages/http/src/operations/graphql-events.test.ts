@@ -145,6 +145,11 @@ describe(`events by POST /v1/graphql (TEST_SEED=${testSeed()})`, () => {
     expect((await ask({ where_condition: {} })).fault).toContain('its filter must name type, indexed_type')
     const account = { account_address: { _eq: NO_ACCOUNT } }
     expect((await ask({ where_condition: account })).fault).toContain('must also name creation_number')
+    // Module events have this account and number, in no stream of their own.
+    for (const address of ['0x0', NO_ACCOUNT]) {
+      const modules = { account_address: { _in: ['0x1', address] }, creation_number: { _eq: 0 } }
+      expect((await ask({ where_condition: modules })).fault).toContain('are found by type or transaction_version')
+    }
     expect((await ask({ where_condition: { indexed_type: { _eq: 'no type' } } })).rows).toEqual([])
     expect((await ask({ where_condition: { transaction_version: { _eq: '99999999999' } } })).rows).toEqual([])
     expect((await ask({ where_condition: { transaction_version: { _eq: -1 } } })).rows).toEqual([])

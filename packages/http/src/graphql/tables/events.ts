@@ -1,4 +1,4 @@
-import { clip, isLedgerStateError, U64_MAX } from '@ledger-state/core'
+import { addressToLongHex, clip, isLedgerStateError, U64_MAX } from '@ledger-state/core'
 import {
   type DecodedEvent,
   eventsAtVersion,
@@ -49,6 +49,11 @@ export const EVENTS: Table<DecodedEvent> = {
     if (versions) return rowsOfEach(u64sOf(versions), (version) => eventsAtVersion(state, version))
     if (types) return rowsOfEach(new Set(types.map(typeOf)), (type) => eventsInOrder(state, type, order))
     if (!numbers) throw faultOfField('events', 'its filter must also name creation_number, with _eq or _in')
+    if (accounts!.includes(addressToLongHex(NO_ACCOUNT)) && numbers.includes('0'))
+      throw faultOfField(
+        'events',
+        'module events, which have the account 0x0, are found by type or transaction_version',
+      )
     return rowsOfEach(accounts!.map(addressOf), (account) =>
       rowsOfEach(u64sOf(numbers), (number) => streamOf(state, account, number)),
     )
