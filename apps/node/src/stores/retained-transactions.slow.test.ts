@@ -78,8 +78,8 @@ describe.runIf(hasSharedData)('transactions that stay after their state is prune
       '/accounts/0x1/affecting_transactions?order=asc&limit=9',
       '/accounts/0x1/affecting_transactions?limit=20',
       ...['/accounts/0x1/affecting_transactions', '/events/0x1::block::NewBlockEvent'].flatMap((path) => [
-        `${path}?to=60&limit=9`,
-        `${path}?from=20&to=60&order=asc&limit=9`,
+        `${path}?to=60&limit=3`,
+        `${path}?from=20&to=60&order=asc&limit=3`,
         `${path}?from=60&to=60`,
       ]),
       ...users
@@ -165,7 +165,7 @@ describe.runIf(hasSharedData)('transactions that stay after their state is prune
     closing.push(() => writer.close())
     await fill(writer, RETAINED)
     await expectSame(await serve(createAsyncLedger(writer)))
-  }, 120_000)
+  }, 300_000)
 
   it('need a window of the state that is smaller', () => {
     const bed = new CommandBed()
