@@ -86,7 +86,8 @@ const commitTimes: number[] = []
 async function commitAll(): Promise<void> {
   for (let count = 0; elapsed() < Number(milliseconds); count++) {
     const due = most === Number.POSITIVE_INFINITY ? performance.now() : began + (count * WRITES * 1_000) / most
-    if (due > performance.now()) await delay(due - performance.now())
+    const early = due - performance.now()
+    if (early > 0) await delay(early)
     await commit()
     commitTimes.push(performance.now() - due)
     if (count % 10 === 0) await syncBare()
