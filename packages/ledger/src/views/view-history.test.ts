@@ -478,6 +478,35 @@ describe('the history of a view', () => {
     )
   })
 
+  it.each(['asc', 'desc'] as const)('asks other machines for no time outside of the range (%s)', async (order) => {
+    const engine = await viewLedger(
+      0n,
+      Array.from({ length: 60 }, (): Write[] => []),
+    )
+    await engine.prune(40n)
+    const asked: bigint[] = []
+    const state = engineToAsync(engine)
+    const over = createAsyncLedger({
+      ...state,
+      snapshot: async () => {
+        const snapshot = await state.snapshot()
+        const blockAtTime = (timestampUsec: bigint) => {
+          asked.push(timestampUsec)
+          return snapshot.blockAtTime(timestampUsec)
+        }
+        return { ...snapshot, blockAtTime }
+      },
+    })
+    const [to, toUsec] = [50n, 300n * SECOND]
+    for (const from of [undefined, 45n]) {
+      asked.length = 0
+      const options = { from, to, order, limit: 50, sample: { everyUsec: 7n * SECOND, toUsec } }
+      const points = await over.read((ledger) => [...viewHistory(ledger.at(), call('point'), options)])
+      expect(points.length).toBeGreaterThan(5)
+      expect(asked).toEqual(points.map(({ timestampUsec }) => timestampUsec))
+    }
+  })
+
   it.each([
     ['points in time', { everyUsec: 2n * SECOND }],
     ['versions', { points: 6 }],
