@@ -57,8 +57,9 @@ function beginTimes(reader: StateReader, page: SampledPage, sample: TimeSample):
   const oldestUsec = ledger.oldestBlock.timestampUsec
   if (start !== undefined && start < oldestUsec) throw timePruned(start, ledger)
   const begin = fromUsec === undefined ? reader.blockAt(first).block.timestampUsec : larger(fromUsec, oldestUsec)
-  // After the latest block, further blocks may begin at or before a time that has passed.
-  const isEndKnown = toUsec !== undefined && last < ledger.latestVersion
+  // After the last block, further ones may begin at or before a time that has passed. They may have come since the first page.
+  const isEndKnown =
+    toUsec !== undefined && last < ledger.latestVersion && reader.blockAt(last + 1n).block.timestampUsec > toUsec
   const end = isEndKnown ? toUsec : reader.blockAt(last).block.timestampUsec
   return () => pointsInTime(reader, page, { every: everyUsec, begin, end })
 }
