@@ -80,7 +80,7 @@ describe('the call of a view', () => {
     expect(/ViewRequest: (.*) at byte/.exec(message)?.[1]).toBe(refusal)
   })
 
-  it('in BCS has types that nest up to 8 levels deep, as in JSON', async () => {
+  it('in BCS has types of up to 8 levels, and in JSON of up to 9', async () => {
     const post = ask(await emptyEngine())
     const refusalOf = async (levels: number) => {
       const head = new ByteWriter().bytes(parseAddress('0x1')).string('chain_id').string('get').uleb128(1)
@@ -92,6 +92,13 @@ describe('the call of a view', () => {
       return [answer.statusCode, JSON.parse(answer.body)]
     }
     expect(await refusalOf(8)).toMatchObject([400, { vm_error_code: expect.any(Number) }])
+    const inJson = async (levels: number) => {
+      const type = `${'vector<'.repeat(levels - 1)}u8${'>'.repeat(levels - 1)}`
+      const call = { function: '0x1::chain_id::get', type_arguments: [type], arguments: [] }
+      return (await post('/view', call)).body
+    }
+    expect(await inJson(9)).not.toContain('Unable to parse')
+    expect(await inJson(10)).toContain('nested more than 8 levels')
     const [status, refusal] = await refusalOf(9)
     expect([status, refusal]).toEqual([
       400,

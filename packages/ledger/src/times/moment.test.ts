@@ -1,6 +1,9 @@
-import { createMemoryEngine } from '@ledger-state/engine'
+import { createMemoryEngine, engineToAsync } from '@ledger-state/engine'
+import { delayState } from '@ledger-state/engine/testing/delayed-state'
+import { createRandom } from '@ledger-state/testing/random'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { createAsyncLedger } from '../async/async-ledger.js'
 import { createLedger } from '../state/create-ledger.js'
 import { firstVersionOf, lastVersionOf, parseMoment } from './moment.js'
 
@@ -46,4 +49,26 @@ it('a time of the oldest block has the oldest version; the first version at an e
   expect([0n, 30n, 49n].map(first)).toEqual([0n, 0n, 0n])
   expect([50n, 51n, 60n, 90n, 91n].map(first)).toEqual([5n, 6n, 6n, 9n, 10n])
   expect(() => first(10n ** 18n)).toThrow(expect.objectContaining({ code: 'version_not_found' }))
+})
+
+it('a time up to the latest block has its first version after one round over an engine on other machines', async () => {
+  const engine = createMemoryEngine()
+  for (let version = 0n; version < 10n; version++) {
+    const block = { height: version, epoch: 0n, timestampUsec: 10n * version }
+    await engine.commit([{ version, block, writes: [] }], { chainId: 4 })
+  }
+  const state = delayState(engineToAsync(engine), { random: createRandom(1) })
+  const ledger = createAsyncLedger(state)
+  // Whether a ledger keeps a slice is asked in the first round.
+  await ledger.read((one) => one.at().version)
+  for (const [timestampUsec, first, rounds] of [
+    [40n, 4n, 1],
+    [41n, 5n, 1],
+    [90n, 9n, 1],
+    [91n, 10n, 2],
+  ] as const) {
+    const before = state.rounds
+    expect(await ledger.read((one) => firstVersionOf(one, { timestampUsec }))).toBe(first)
+    expect([timestampUsec, state.rounds - before]).toEqual([timestampUsec, rounds])
+  }
 })

@@ -39,10 +39,10 @@ export function lastVersionOf(ledger: Pick<Ledger, 'versionAtTime'>, moment: Mom
 export function firstVersionOf(ledger: Pick<Ledger, 'at' | 'versionAtTime'>, moment: Moment): bigint {
   if ('version' in moment) return moment.version
   const { timestampUsec } = moment
-  const { oldestBlock, oldestVersion } = ledger.at().ledger
+  const { oldestBlock, oldestVersion, latestBlock } = ledger.at().ledger
   if (timestampUsec === oldestBlock.timestampUsec) return oldestVersion
   if (timestampUsec < oldestBlock.timestampUsec) return 0n
-  // Refuses a time after now by its own name.
-  ledger.versionAtTime(timestampUsec)
+  // Refuses a time after now by its own name. Looking up two times takes two rounds over an async ledger.
+  if (timestampUsec > latestBlock.timestampUsec) ledger.versionAtTime(timestampUsec)
   return ledger.versionAtTime(timestampUsec - 1n) + 1n
 }

@@ -42,24 +42,40 @@ export interface SamplePoint {
 }
 
 /**
- * The points of a page, in its order. Over an async state, one round loads the data for all of them.
- * @throws `version_pruned` if the page begins below the window, because points would be missing
+ * Reads the ends of a range, and returns the function that reads the points of a page, in its order. Over an async state, one
+ * round then loads the data for all of them; before the ends are loaded it would load other times.
+ * @throws `version_pruned`, as the function does, if the page begins below the window, because points would be missing
  */
-export function samplePoints(reader: StateReader, page: SampledPage): readonly SamplePoint[] {
-  return 'everyUsec' in page.sample
-    ? pointsInTime(reader, page, page.sample)
-    : pointsOfVersions(page, page.sample.points)
+export function beginSampling(reader: StateReader, page: SampledPage): () => readonly SamplePoint[] {
+  const { sample } = page
+  return 'everyUsec' in sample ? beginTimes(reader, page, sample) : () => pointsOfVersions(page, sample.points)
 }
 
-function pointsInTime(reader: StateReader, page: SampledPage, sample: TimeSample): readonly SamplePoint[] {
-  const { first, last, ledger, isUpward, start, most } = page
-  const { everyUsec: every, fromUsec, toUsec } = sample
+function beginTimes(reader: StateReader, page: SampledPage, sample: TimeSample): () => readonly SamplePoint[] {
+  const { first, last, ledger, start } = page
+  const { everyUsec, fromUsec, toUsec } = sample
   const oldestUsec = ledger.oldestBlock.timestampUsec
   if (start !== undefined && start < oldestUsec) throw timePruned(start, ledger)
   const begin = fromUsec === undefined ? reader.blockAt(first).block.timestampUsec : larger(fromUsec, oldestUsec)
-  // After the latest block, further blocks may begin at or before a time that has passed.
-  const isEndKnown = toUsec !== undefined && last < ledger.latestVersion
+  // After the last block, further ones may begin at or before a time that has passed. They may have come since the first page.
+  const isEndKnown =
+    toUsec !== undefined && last < ledger.latestVersion && reader.blockAt(last + 1n).block.timestampUsec > toUsec
   const end = isEndKnown ? toUsec : reader.blockAt(last).block.timestampUsec
+  return () => pointsInTime(reader, page, { every: everyUsec, begin, end })
+}
+
+interface Times {
+  readonly every: bigint
+  /** First and last possible time. */
+  readonly begin: bigint
+  readonly end: bigint
+}
+
+function pointsInTime(
+  reader: StateReader,
+  { last, isUpward, start, most }: SampledPage,
+  { every, begin, end }: Times,
+): readonly SamplePoint[] {
   const opening = isUpward ? ((begin + every - 1n) / every) * every : (end / every) * every
   const points: SamplePoint[] = []
   let time = start ?? opening

@@ -478,6 +478,57 @@ describe('the history of a view', () => {
     )
   })
 
+  it('ends with the last block of the first page, although later blocks begin until the time of the end', async () => {
+    const versions = Array.from({ length: 30 }, (_, at): Write[] => [[resourceKey(HOLDERS[0]!, HELD), u64(at)]])
+    const engine = await viewLedger(0n, versions.slice(0, 11))
+    const { latestVersion: to } = engine.ledger!
+    const pointsUntil = (toUsec: bigint) => {
+      const options = { to, order: 'asc' as const, sample: { everyUsec: 2n * SECOND, toUsec } }
+      return Array.from(viewHistory(createLedger(engine).at(), call('value', '0xa1'), options), (point) => {
+        return `${point.timestampUsec! / SECOND}s ${point.version}`
+      })
+    }
+    // Blocks begin at 0, 1, 4, 9 and 16 seconds.
+    const expected = ['0s 2', '2s 5', '4s 8', '6s 8', '8s 8']
+    expect(pointsUntil(17n * SECOND)).toEqual(expected)
+    for (const [at, writes] of versions.slice(11).entries()) {
+      const height = 4n + BigInt(at) / 3n
+      const block = at % 3 === 0 ? { height, epoch: 0n, timestampUsec: height * height * SECOND } : undefined
+      await engine.commit([{ version: to + 1n + BigInt(at), block, writes }], { chainId: 4 })
+    }
+    expect(pointsUntil(17n * SECOND)).toEqual(expected)
+    expect(pointsUntil(15n * SECOND)).toEqual([...expected, '10s 11', '12s 11', '14s 11'])
+  })
+
+  it.each(['asc', 'desc'] as const)('asks other machines for no time outside of the range (%s)', async (order) => {
+    const engine = await viewLedger(
+      0n,
+      Array.from({ length: 60 }, (): Write[] => []),
+    )
+    await engine.prune(40n)
+    const asked: bigint[] = []
+    const state = engineToAsync(engine)
+    const over = createAsyncLedger({
+      ...state,
+      snapshot: async () => {
+        const snapshot = await state.snapshot()
+        const blockAtTime = (timestampUsec: bigint) => {
+          asked.push(timestampUsec)
+          return snapshot.blockAtTime(timestampUsec)
+        }
+        return { ...snapshot, blockAtTime }
+      },
+    })
+    const [to, toUsec] = [50n, 280n * SECOND]
+    for (const from of [undefined, 45n]) {
+      asked.length = 0
+      const options = { from, to, order, limit: 50, sample: { everyUsec: 7n * SECOND, toUsec } }
+      const points = await over.read((ledger) => [...viewHistory(ledger.at(), call('point'), options)])
+      expect(points.length).toBeGreaterThan(5)
+      expect(asked).toEqual(points.map(({ timestampUsec }) => timestampUsec))
+    }
+  })
+
   it.each([
     ['points in time', { everyUsec: 2n * SECOND }],
     ['versions', { points: 6 }],

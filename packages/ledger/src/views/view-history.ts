@@ -10,7 +10,7 @@ import { ReadTrace } from '../traces/read-trace.js'
 import type { StoredValue } from '../types/stored-value.js'
 import { CodeRevision } from './code-revision.js'
 import { createWritesAbove, createWritesUntil, type KeyWrites } from './key-writes.js'
-import { samplePoints, type ViewSample } from './sample-points.js'
+import { beginSampling, type ViewSample } from './sample-points.js'
 import { type StartViewOptions, startView } from './start-view.js'
 import type { StartedView, ViewReport } from './started-view.js'
 import type { ViewRequest } from './view-request.js'
@@ -245,7 +245,10 @@ class ChangesOfView implements ViewHistory {
     const beginsWithTime = 'everyUsec' in sample && sample.fromUsec !== undefined
     const first = beginsWithTime ? ledger.oldestVersion : larger(this.#first, ledger.oldestVersion)
     if (this.#last < first) return
-    const points = samplePoints(reader, { first, last: this.#last, ledger, sample, isUpward, start, most: limit + 1 })
+    const page = { first, last: this.#last, ledger, sample, isUpward, start, most: limit + 1 }
+    const readPoints = beginSampling(reader, page)
+    yield HAS_READ
+    const points = readPoints()
     yield HAS_READ
     let ran: Ran | undefined
     // Times lead to versions by way of blocks of the whole range.

@@ -81,7 +81,10 @@ function readBcsCall(bytes: Uint8Array): ViewRequest {
   }
 }
 
-/** Reads type arguments: as many bytes as a type in JSON may have characters, and nested as deep as one in JSON. */
+/**
+ * Reads type arguments: as many bytes as a type in JSON may have characters. A type has at most 8 levels with its innermost one,
+ * after which the reference stops decoding; one in JSON may have 9.
+ */
 function readTypes(reader: ByteReader): TypeTag[] {
   const { bytes, offset } = reader
   const end = Math.min(reader.end, offset + MAX_TYPE_TEXT_LENGTH)
