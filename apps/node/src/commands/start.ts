@@ -71,9 +71,9 @@ With --replica-of, and without --from, an empty folder begins with a snapshot of
     const start = { input, given, place, held, isUnderWay }
     if (from === undefined && network && window) return await startNetwork(start, network, window.words)
     if (from === undefined) {
-      const isOfOther = held
-        ? isUnderWay && !isDemoLedger(held)
-        : source === undefined && (await hasPartOfState(dataDir))
+      // An import of a slice of another node is resumed.
+      const isResumed = source !== undefined && (replicaOf === undefined || given.slice !== undefined)
+      const isOfOther = held ? isUnderWay && !isDemoLedger(held) : !isResumed && (await hasPartOfState(dataDir))
       if (isOfOther) throw usage.firstIngestCutShort(dataDir)
       const isForDemo = source === undefined && folder === undefined
       if (held === undefined || isForDemo) expectNoOptionOfSource(input, replicaOf !== undefined)
