@@ -56,10 +56,14 @@ it('a state that cannot be read to its end is resumed by the same command, howev
   expect(bed.run('check', '--state-root', '--data-dir', 'store')).toMatchObject({ status: 0 })
 })
 
-it('a store with a part of a state does not become the demonstration ledger', async () => {
+it('a store with a part of a state becomes neither the demonstration ledger nor a replica', async () => {
   await importPart('store')
   const why = /^ledger-state: the first ingest into store was interrupted: start it with its --from again to resume/
-  expect(bed.run('start', '--data-dir', 'store')).toMatchObject({ status: 2, stderr: expect.stringMatching(why) })
+  const replica = ['--replica-of', 'http://127.0.0.1:1']
+  for (const command of [['start'], ['start', ...replica], ['serve', ...replica]]) {
+    const begun = bed.run(...command, '--data-dir', 'store')
+    expect(begun).toMatchObject({ status: 2, stderr: expect.stringMatching(why) })
+  }
   expect(bed.ingest(snapshot, 'store')).toMatchObject({ status: 0, stderr: expect.stringContaining('resuming after') })
 })
 

@@ -1,11 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { isLedgerStateError } from '@ledger-state/core'
 import { isPresent } from '@ledger-state/core/files'
 import type { LedgerSummary } from '@ledger-state/engine'
 import type { LedgerSource, Network } from '@ledger-state/feed'
-import { openStateEngine, openStateEngineReader, STORE_FILE, withSystemErrorsAsync } from '@ledger-state/state-engine'
+import { withSystemErrorsAsync } from '@ledger-state/state-engine'
 import type { Command, CommandInput } from '../config/command.js'
 import type { Option } from '../config/option.js'
 import { ingestSettings, nodeOptions, settings } from '../config/settings.js'
@@ -23,7 +22,7 @@ import { announceWindow, sourceFolderOf } from '../ingest/window-of-backup.js'
 import { type NodeSettings, nodeSettings, type RereadSettings, rereadSettings } from '../processes/node-settings.js'
 import { servingLine } from '../processes/serving-line.js'
 import { runNode } from '../processes/supervisor.js'
-import { isEmptyStore } from '../stores/is-empty-store.js'
+import { hasPartOfState, heldLedger } from '../stores/held-ledger.js'
 import { makeDataFolder } from '../stores/make-data-folder.js'
 import { rememberFolder } from '../stores/remember-folder.js'
 import type { FolderPlace } from '../stores/store-place.js'
@@ -71,6 +70,7 @@ With --replica-of, and without --from, an empty folder begins with a snapshot of
     const start = { input, given, place, held, isUnderWay }
     if (from === undefined && network && window) return await startNetwork(start, network, window.words)
     if (from === undefined) {
+      // The demonstration has no state.
       const isOfOther = held
         ? isUnderWay && !isDemoLedger(held)
         : source === undefined && (await hasPartOfState(dataDir))
@@ -203,30 +203,6 @@ function expectNoOptionOfSource(input: CommandInput, isReplica: boolean): void {
 function requestsToTry(address: string, operationsPath: string): string {
   const examples = demoExamples(address).map(({ reads, line }) => `${reads}:\n  ${line}\n`)
   return `requests to try:\n\n${examples.join('')}\nall operations, each with an example: ${address}${operationsPath}`
-}
-
-/** Ledger of the store; undefined if there is no store, or an empty one. */
-async function heldLedger(dataDir: string): Promise<LedgerSummary | undefined> {
-  try {
-    const engine = openStateEngineReader({ path: dataDir })
-    const { ledger } = engine
-    await engine.close()
-    return ledger
-  } catch (error) {
-    if (isLedgerStateError(error, 'store_missing')) return undefined
-    throw error
-  }
-}
-
-/** Whether a folder without a ledger has a part of a state, whose import was cut short. The demonstration has no state. */
-async function hasPartOfState(dataDir: string): Promise<boolean> {
-  if (!isPresent(join(dataDir, STORE_FILE))) return false
-  const engine = openStateEngine({ path: dataDir, create: false })
-  try {
-    return !(await isEmptyStore(engine))
-  } finally {
-    await engine.close()
-  }
 }
 
 function leftUnread(from: string, dataDir: string, held: LedgerSummary): string {

@@ -179,6 +179,12 @@ describe('a ledger feed that begins with a state', () => {
     const ofSnapshot = new Uint8Array(60).fill(7)
     const otherLines = [header, stateToFeedLine([entry(1)]), stateToFeedLine([entry(2), entry(3)])]
     const blankLine = [header, ...lines.slice(1, 3), '', ...lines.slice(3)]
+    // A file that was made again, with the same keys.
+    const otherValue = [
+      lines[0]!,
+      stateToFeedLine([entry(1), { ...entry(2), value: entry(3).value }]),
+      ...lines.slice(2),
+    ]
     for (const [text, mark] of [
       [lines, ofSnapshot],
       [lines, Uint8Array.of(7)],
@@ -186,6 +192,8 @@ describe('a ledger feed that begins with a state', () => {
       [otherLines, marks[2]!],
       [[...otherLines, versionToFeedLine(versions[0]!)], marks[2]!],
       [blankLine, marks[2]!],
+      [otherValue, marks[0]!],
+      [otherValue, marks[2]!],
     ] as const) {
       await expect(partsAfter(text, mark)).rejects.toMatchObject({
         code: 'invalid_feed',

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer'
+import { createHash, type Hash } from 'node:crypto'
 import { ByteReader, ByteWriter, isLedgerStateError, type VersionWrites } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
 import { feedUnreadable, invalidFeedLine, otherFeedBegun } from '../errors.js'
@@ -62,26 +63,26 @@ export async function openLedgerFeed({ path, content, pieces, size, hashSalt }: 
   }
 }
 
-/** The last line of a state that was read, and its last key. Feeds have no hash by which another one could be told. */
+/** The last line of a state that was read, and the SHA-256 of all lines from the first one of the state up to it. */
 interface FeedMark {
   readonly line: bigint
-  readonly lastKey: Uint8Array
+  readonly sha256: Uint8Array
 }
 
 const MARK_MAGIC = Buffer.from('LSFEED\0\x01', 'latin1')
-const NO_KEY = new Uint8Array(0)
+const MARK_LENGTH = MARK_MAGIC.length + 8 + 32
 
-// Layout of a mark: magic · u64 line · last key
-function writeMark({ line, lastKey }: FeedMark): Uint8Array {
-  return new ByteWriter().bytes(MARK_MAGIC).u64(line).bytes(lastKey).toBytes()
+// Layout of a mark: magic · u64 line · 32 bytes SHA-256
+function writeMark({ line, sha256 }: FeedMark): Uint8Array {
+  return new ByteWriter().bytes(MARK_MAGIC).u64(line).bytes(sha256).toBytes()
 }
 
 /** @throws `invalid_feed` if the mark is one of another source */
 function readMark(path: string, mark: Uint8Array): FeedMark {
-  const isOwn = mark.length >= MARK_MAGIC.length + 8 && MARK_MAGIC.equals(mark.subarray(0, MARK_MAGIC.length))
+  const isOwn = mark.length === MARK_LENGTH && MARK_MAGIC.equals(mark.subarray(0, MARK_MAGIC.length))
   if (!isOwn) throw otherFeedBegun(path)
   const reader = new ByteReader(mark, MARK_MAGIC.length)
-  return { line: reader.readU64(), lastKey: reader.readBytes(reader.remaining) }
+  return { line: reader.readU64(), sha256: reader.readBytes(reader.remaining) }
 }
 
 class FeedReader {
@@ -93,6 +94,8 @@ class FeedReader {
   readonly #lines: AsyncGenerator<string, void>
   /** The first version after a state. Reading it showed the end of the state. */
   #held: FeedRow | undefined
+  /** Hash of the lines since the state began, while it is read. */
+  #hash: Hash | undefined
 
   constructor(path: string, content: ContentStream, pieces: AsyncGenerator<Buffer, void>) {
     this.#path = path
@@ -110,6 +113,8 @@ class FeedReader {
 
   async *stateParts(version: bigint, after: Uint8Array | undefined): AsyncGenerator<StatePart> {
     let begun = after && readMark(this.#path, after)
+    const hash = createHash('sha256')
+    this.#hash = hash
     for (let row = await this.#nextRow(); row; row = await this.#nextRow()) {
       if (row.state === undefined) {
         this.#held = row
@@ -118,15 +123,16 @@ class FeedReader {
       const { state } = row
       const line = BigInt(this.line)
       if (begun && line < begun.line) continue
-      const entries = this.#atLine(() => parseFeedState(state, version))
-      const lastKey = entries.at(-1)?.key ?? NO_KEY
+      const sha256 = hash.copy().digest()
       if (begun) {
-        if (line > begun.line || compareBytes(lastKey, begun.lastKey) !== 0) throw otherFeedBegun(this.#path)
+        if (line > begun.line || compareBytes(sha256, begun.sha256) !== 0) throw otherFeedBegun(this.#path)
         begun = undefined
         continue
       }
-      yield { entries, mark: writeMark({ line, lastKey }) }
+      const entries = this.#atLine(() => parseFeedState(state, version))
+      yield { entries, mark: writeMark({ line, sha256 }) }
     }
+    this.#hash = undefined
     if (begun) throw otherFeedBegun(this.#path)
   }
 
@@ -158,6 +164,7 @@ class FeedReader {
     for (let text = await this.#nextLine(); text !== undefined; text = await this.#nextLine()) {
       this.line++
       const line = this.line === 1 ? withoutMark(text) : text
+      this.#hash?.update(line).update('\n')
       if (!isBlank(line)) return this.#atLine(() => parseFeedLine(line))
       if (++this.#blankLines > MOST_BLANK_LINES)
         throw invalidFeedLine(this.#path, this.line, `more than ${MOST_BLANK_LINES} blank lines`)

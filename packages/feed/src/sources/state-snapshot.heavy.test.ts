@@ -110,7 +110,10 @@ describe('a state snapshot', () => {
     await expect(read(parts[0]!.mark)).rejects.toMatchObject(
       failure(/entries that were not proven: resume it with --no-v/),
     )
-    await expect(read(Uint8Array.of(1, 2))).rejects.toMatchObject(failure(/does not continue the import that was cut/))
+    const ofFeed = new ByteWriter().bytes(Buffer.from('LSFEED\0\x01', 'latin1')).u64(3n).bytes(new Uint8Array(32))
+    const ofStore = new ByteWriter().bytes(Buffer.from('LSSTORE\0', 'latin1')).bytes(parts[0]!.entries.at(-1)!.key)
+    for (const mark of [Uint8Array.of(1, 2), ofFeed.toBytes(), ofStore.toBytes()])
+      await expect(read(mark)).rejects.toMatchObject(failure(/does not continue the import that was cut/))
     // Without proofs it resumes either.
     const { parts: proven } = await read()
     for (const [first] of [parts, proven]) {

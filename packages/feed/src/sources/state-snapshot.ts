@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { ByteReader, ByteWriter, type KeyedEntry } from '@ledger-state/core'
+import { ByteReader, ByteWriter, isLedgerStateError, type KeyedEntry } from '@ledger-state/core'
 import { HASH_LENGTH, LedgerHasher } from '@ledger-state/proof'
 import { checkpointToBytes, noteToAnnotation, type TrustedState } from '@ledger-state/records'
 import { invalidBackup, verificationFailed } from '../errors.js'
@@ -352,22 +352,36 @@ class Snapshot implements StateBase {
     return writer.bool(this.#proof !== undefined).toBytes()
   }
 
-  #readMark(mark: Uint8Array): SnapshotMark {
+  #readMark(bytes: Uint8Array): SnapshotMark {
     const { place } = this.#described
-    if (mark.length < HASH_LENGTH) throw verificationFailed.otherSourceBegun(place)
-    const reader = new ByteReader(mark)
-    const stateRoot = reader.readBytes(HASH_LENGTH)
+    const mark = decodeMark(bytes)
+    if (!mark) throw verificationFailed.otherSourceBegun(place)
+    const { stateRoot, clock, isProven } = mark
     if (Buffer.compare(stateRoot, this.stateRoot) !== 0)
       throw verificationFailed.otherStateBegun(place, this.version, this.stateRoot, stateRoot)
-    const [next, chunkStart] = [reader.readU64(), reader.readU64()]
-    const chainId = reader.readBool() ? reader.readU8() : undefined
-    const height = reader.readBool() ? reader.readU64() : undefined
-    const epoch = reader.readBool() ? reader.readU64() : undefined
-    const timestampUsec = reader.readBool() ? reader.readU64() : undefined
-    this.clock = new LedgerClock({ chainId, height, epoch, timestampUsec })
-    const tree = reader.readBool() ? reader.readByteString() : undefined
-    const isProven = reader.remaining === 0 || reader.readBool()
     if (this.#proof && !isProven) throw verificationFailed.begunWithoutProofs(place)
-    return { next, chunkStart, tree }
+    this.clock = clock
+    return mark
+  }
+}
+
+/** Decodes a mark; undefined for one of another kind of source. Its layout is above `#writeMark`. */
+function decodeMark(bytes: Uint8Array) {
+  const reader = new ByteReader(bytes)
+  const option = <T>(read: () => T): T | undefined => (reader.readBool() ? read() : undefined)
+  const u64 = (): bigint => reader.readU64()
+  try {
+    const stateRoot = reader.readBytes(HASH_LENGTH)
+    const [next, chunkStart] = [u64(), u64()]
+    const chainId = option(() => reader.readU8())
+    const [height, epoch, timestampUsec] = [option(u64), option(u64), option(u64)]
+    const tree = option(() => reader.readByteString())
+    const isProven = reader.remaining === 0 || reader.readBool()
+    reader.expectEnd()
+    const clock = new LedgerClock({ chainId, height, epoch, timestampUsec })
+    return { stateRoot, next, chunkStart, tree, clock, isProven }
+  } catch (error) {
+    if (isLedgerStateError(error, 'invalid_bcs')) return undefined
+    throw error
   }
 }
