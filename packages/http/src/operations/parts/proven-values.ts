@@ -1,4 +1,3 @@
-import { ByteWriter, type Steps } from '@ledger-state/core'
 import type { LedgerState } from '@ledger-state/ledger'
 import {
   checkValuesProofInSteps,
@@ -10,9 +9,9 @@ import {
   valuesProofToJsonPieces,
   valuesProofToPieces,
 } from '@ledger-state/proof'
-import type { AnswerBytes } from '../../admission/answer-bytes.js'
 import { invalidParameter } from '../../errors.js'
 import { CONTENT_TYPE, type OutputFormat } from '../../protocol/media-types.js'
+import { writeBcsWithProof, writeJsonWithProof } from './answer-with-proof.js'
 import type { Answer, OperationRequest } from './operation.js'
 import { type ProofSource, storedValueOf, withEndings } from './state-read.js'
 import { finishInTurns, type TurnBudget } from './turn-budget.js'
@@ -43,7 +42,11 @@ export async function answerWithValues(
   const { state, source, from, format, turn } = answered
   const proof = await withEndings(request, source, from, await proveValues(request, answered, keys))
   const out = request.openBody()
-  const body = await finishInTurns(turn, format === 'json' ? writeJson(out, value, proof) : writeBcs(out, value, proof))
+  const written =
+    format === 'json'
+      ? writeJsonWithProof(out, value, valuesProofToJsonPieces(proof))
+      : writeBcsWithProof(out, [value], valuesProofToPieces(proof))
+  const body = await finishInTurns(turn, written)
   return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body }
 }
 
@@ -69,21 +72,4 @@ async function proveValues(
   const proof = joinValues(hasher, source.checkpoint, proven)
   await finishInTurns(turn, checkValuesProofInSteps(hasher, proof))
   return proof
-}
-
-function* writeJson(out: AnswerBytes, value: Uint8Array, proof: ValuesProof): Steps<AnswerBytes> {
-  yield* out.text('{"value":').writeInSteps(value)
-  out.text(',"proof":')
-  for (const piece of valuesProofToJsonPieces(proof)) {
-    yield
-    out.text(piece)
-  }
-  return out.text('}')
-}
-
-/** BCS of the bytes of the answer without a proof, and of the proof. */
-function* writeBcs(out: AnswerBytes, value: Uint8Array, proof: ValuesProof): Steps<AnswerBytes> {
-  yield* out.write(new ByteWriter().uleb128(value.length).toBytes()).writeInSteps(value)
-  for (const piece of valuesProofToPieces(proof)) yield* out.writeInSteps(piece)
-  return out
 }

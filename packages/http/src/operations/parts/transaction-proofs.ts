@@ -1,4 +1,4 @@
-import { ByteWriter, type Steps } from '@ledger-state/core'
+import { ByteWriter } from '@ledger-state/core'
 import type { LedgerSummary } from '@ledger-state/engine'
 import type { FoundProof, LedgerEvent } from '@ledger-state/ledger'
 import {
@@ -11,6 +11,7 @@ import {
 import type { AnswerBytes } from '../../admission/answer-bytes.js'
 import { invalidParameter, proofNotKept } from '../../errors.js'
 import { CONTENT_TYPE, type OutputFormat } from '../../protocol/media-types.js'
+import { writeBcsWithProof, writeJsonWithProof } from './answer-with-proof.js'
 import type { Answer, OperationRequest, Parameter } from './operation.js'
 import { parameterOf } from './request-parts.js'
 import { MAX_ENDING_BYTES } from './state-proofs.js'
@@ -86,7 +87,9 @@ export function withTransactionProof(
     const out = request.openBody()
     const written = runInTurns(
       request,
-      typeof value === 'string' ? writeJson(out, value, whole) : writeBcs(out, value, whole),
+      typeof value === 'string'
+        ? writeJsonWithProof(out, value, transactionProofToJsonPieces(whole))
+        : writeBcsWithProof(out, value, transactionProofToPieces(whole)),
     )
     const withBody = (body: AnswerBytes): Answer => ({ ledger, contentType: CONTENT_TYPE[format], body })
     return written instanceof Promise ? written.then(withBody) : withBody(written)
@@ -95,24 +98,6 @@ export function withTransactionProof(
   if (!request.proofs) throw invalidParameter.noProofsKept()
   request.hold(MAX_ENDING_BYTES)
   return endingsFrom(request.proofs, proof.infoProof, from).then((epochEndings) => toAnswer({ ...proof, epochEndings }))
-}
-
-function* writeJson(out: AnswerBytes, value: string, proof: TransactionProof): Steps<AnswerBytes> {
-  yield* out.text('{"value":').textInSteps(value)
-  out.text(',"proof":')
-  for (const piece of transactionProofToJsonPieces(proof)) {
-    yield
-    out.text(piece)
-  }
-  return out.text('}')
-}
-
-/** BCS of the bytes of the answer without a proof, and of the proof. */
-function* writeBcs(out: AnswerBytes, value: readonly Uint8Array[], proof: TransactionProof): Steps<AnswerBytes> {
-  const length = value.reduce((sum, piece) => sum + piece.length, 0)
-  out.write(new ByteWriter().uleb128(length).toBytes())
-  for (const piece of [...value, ...transactionProofToPieces(proof)]) yield* out.writeInSteps(piece)
-  return out
 }
 
 /**
