@@ -22,16 +22,16 @@ const API = readDocument('api.md')
 
 it.each([
   `\`limit\` is at most ${withCommas(MAX_ACCOUNT_PAGE)} for resources and modules, which is also the default.`,
-  `For all others it is ${DEFAULT_PAGE} by default, and at most ${withCommas(MAX_PAGE)}.`,
+  `For all other lists it is ${DEFAULT_PAGE} by default, and at most ${withCommas(MAX_PAGE)}.`,
   `above ${withCommas(U16_MAX)} it is 400`,
-  `A page of large items ends sooner, with a cursor: after ${mebibytes(MAX_PAGE_BYTES)}.`,
-  `the maximum number of changes of a curve (${LEAST_POINTS} to ${withCommas(MOST_POINTS)})`,
+  `A page ends early, with a cursor, once it has ${mebibytes(MAX_PAGE_BYTES)}.`,
+  `at most this number of changes (${LEAST_POINTS} to ${withCommas(MOST_POINTS)})`,
   `One answer reads ${withCommas(MOST_SAMPLED_CHANGES)} changes`,
   `evenly spaced by version over the range (2 to ${withCommas(MOST_SAMPLES)})`,
   `A page ends early, with a cursor, after ${withCommas(MOST_RUNS)} runs`,
   `up to ${withCommas(MAX_BATCH_READS)} reads of one state`,
   `up to ${withCommas(MAX_BATCH_READS)} of any operations`,
-  `does up to ${withCommas(MAX_BATCH_READS)} operations at one state`,
+  `runs up to ${withCommas(MAX_BATCH_READS)} operations on one state`,
   `All results together have at most ${mebibytes(MAX_BATCH_ANSWER_BYTES)} (400).`,
 ])('docs/api.md has the limit that the code applies: %s', (sentence) => {
   expect(API).toContain(sentence)

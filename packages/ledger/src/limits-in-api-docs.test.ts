@@ -8,7 +8,7 @@ const API = readFileSync(new URL('../../../docs/api.md', import.meta.url), 'utf8
 
 it.each([
   `The search ends after ${withCommas(MOST_KEYS)} state keys or ${mebibytes(MOST_BYTES)}.`,
-  `A page looks at ${withCommas(MOST_SCANNED_KEYS)} state keys`,
+  `A page examines ${withCommas(MOST_SCANNED_KEYS)} state keys`,
 ])('docs/api.md has the limit that the code applies: %s', (sentence) => {
   expect(API).toContain(sentence)
 })
