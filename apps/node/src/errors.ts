@@ -73,7 +73,7 @@ export const usage = declareErrors('usage', {
   },
   fromAboveTo: (from: bigint, to: bigint) => `--from ${from} is above --to ${to}`,
   sinceAboveTo: (since: string, to: string) => `--since ${since} comes after --to ${to}`,
-  otherBegin: (folder: string, begin: bigint) => `the export in ${folder} begins at version ${begin}: leave out --from`,
+  otherBegin: (folder: string, begin: bigint) => `the export in ${folder} begins at version ${begin}: omit --from`,
   besideRange: (option: string) => `--range and ${option} contradict each other: ledger-state ingest --help`,
   /** Error for a source that gets no further versions. */
   followOfNoNode: (source: string) =>
@@ -101,19 +101,20 @@ export const usage = declareErrors('usage', {
       since: 'add --network NAME or --from SOURCE',
     }
     const way = ways[option] ?? 'add --from SOURCE, or --network NAME and --since'
-    return `start: --${option} needs a source to ingest: ${way}; a store that holds a ledger needs none: name it with --data-dir`
+    return `start: --${option} needs a source to ingest: ${way}; a store that holds a ledger needs no source: name it with --data-dir`
   },
   /** Error for a configuration without the network that a running node was started with. */
-  networkRemoved: () => '--network is gone, but the node keeps a window of it: stop the node to run it without one',
+  networkRemoved: () =>
+    '--network was removed, but the node keeps a window of a network: restart the node to run it without one',
   /** Error for a start of a store with the ledger of another chain than the options name. */
   otherChain: (store: string, held: bigint, asked: number) =>
     `${store} holds chain ${held}, but --network or --chain-id names chain ${asked}: name another folder with --data-dir`,
   /** Error for a copy with an index into a store that already has versions without one. */
   indexOverVersions: (folder: string) =>
-    `index does not add an index of holdings to a store, and ${folder} holds versions without one: name an empty folder, or one that this command began to fill`,
+    `index cannot add an index of holdings to an existing store, and ${folder} holds versions without one: name an empty folder, or a folder that this command began to fill`,
   /** Error for a copy into a store of versions from elsewhere. */
   indexOverUnproven: (folder: string) =>
-    `${folder} has data that index did not write, and would declare proven: name an empty folder, or one that this command began to fill`,
+    `${folder} has data that index did not write, and would mark as proven: name an empty folder, or a folder that this command began to fill`,
   folderOfOthers: (folder: string) => `${folder} belongs to another user: set TMPDIR to use another temporary folder`,
   fromAfterTo: () => 'the time given as --from is after the time given as --to',
   noTreeFolder: (store: string) => `${store} has no folder for trees: name one with --tree-dir DIR`,
@@ -123,13 +124,13 @@ export const usage = declareErrors('usage', {
       EACCES: 'this process may not write there',
       EPERM: 'this process may not write there',
       EROFS: 'the disk is read-only',
-      ENOENT: 'no folder can be made there',
+      ENOENT: 'no folder can be created there',
       ENOTDIR: `${cause.path} is not a folder`,
       ENOSPC: 'the disk is full',
       EDQUOT: 'the disk quota is used up',
     }
     const why = reasons[cause.code ?? ''] ?? cause.message
-    return [`the folder ${folder} cannot be made: ${why}`, {}, cause]
+    return [`the folder ${folder} cannot be created: ${why}`, {}, cause]
   },
 })
 
@@ -165,13 +166,13 @@ export function auditRunning(folder: string, cause: unknown): LedgerStateError<'
 export const diskTooSmall = declareErrors('disk_too_small', {
   /** Error for a disk without enough room for a command. */
   forIngest: (dataDir: string, neededBytes: number, freeBytes: number) =>
-    `the disk of ${dataDir} has ${formatBytes(freeBytes)} free, but the ingest needs about ${formatBytes(neededBytes)}: nothing was fetched. Use a later --since, --retain or another --data-dir to need less there, or --no-check-disk to begin anyway`,
+    `the disk of ${dataDir} has ${formatBytes(freeBytes)} free, but the ingest needs about ${formatBytes(neededBytes)}: nothing was fetched. To need less space there, use a later --since, --retain or another --data-dir; to begin anyway, use --no-check-disk`,
   /** Error for a disk without room for the files of a manifest. */
   forSegments: (dataDir: string, neededBytes: number, freeBytes: number) =>
-    `the disk of ${dataDir} has ${formatBytes(freeBytes)} free, but fetching the rest needs ${formatBytes(neededBytes)}: nothing more was fetched; make room, and run the same command again`,
+    `the disk of ${dataDir} has ${formatBytes(freeBytes)} free, but fetching the rest needs ${formatBytes(neededBytes)}: nothing more was fetched; free disk space, and run the same command again`,
   /** Error for a disk without room for the snapshot from which a slice is taken. */
   noRoomForSnapshot: (folder: string, neededBytes: number, freeBytes: number) =>
-    `the disk of ${folder} has ${formatBytes(freeBytes)} free, but fetching the rest of the snapshot needs ${formatBytes(neededBytes)} there temporarily: nothing more was fetched; make room, and run the same command again`,
+    `the disk of ${folder} has ${formatBytes(freeBytes)} free, but fetching the rest of the snapshot needs ${formatBytes(neededBytes)} there temporarily: nothing more was fetched; free disk space, and run the same command again`,
 })
 
 /** Adds the content of the store to an error about a version or a time outside of it. */
@@ -216,7 +217,7 @@ export function trustChanged(): ProgramError {
 }
 
 export const noLedgerErrors = declareErrors('no_ledger', {
-  nothingIngested: (source: string) => `the ${source} does not hold a version: the store is still empty`,
+  nothingIngested: (source: string) => `the ${source} has no versions: the store is still empty`,
   emptyStore: (dataDir: string) => `the store in ${dataDir} is empty: ingest something first`,
   notASlice: (store: string) => `the store in ${store} keeps no slice: it has the whole ledger, or nothing yet`,
   /** Error for a forecast from a store in which no value was superseded yet. */
@@ -257,7 +258,7 @@ export function sourceOfOtherChain(message: string): ProgramError {
 
 export const storeCorrupt = declareErrors('store_corrupt', {
   deadlyStore: (dataDir: string, end: string) => {
-    const what = `two processes in a row ended with ${end} while reading it, which happens if a file is cut short`
+    const what = `two processes in a row ended with ${end} while reading it, which happens if a file was truncated`
     return `${dataDir} is damaged: ${what}; restore a snapshot or ingest again`
   },
   damagedStore: (dataDir: string, problems: number, checked: string) => {
@@ -308,7 +309,7 @@ export const exportFailed = declareErrors('export_failed', {
       EACCES: `this process may not write into ${folder}`,
       EROFS: `this process may not write into ${folder}`,
       ENOSPC: 'the disk is full',
-      EPIPE: 'its reader left before the end',
+      EPIPE: 'its reader closed it before the end',
       EDQUOT: 'the disk quota is used up',
       EFBIG: 'a limit on the size of files is reached',
     }
@@ -317,9 +318,9 @@ export const exportFailed = declareErrors('export_failed', {
   },
   /** Error for a view whose module was replaced while its history was read, as after a truncation of the ledger. */
   moreResults: (version: bigint) =>
-    `the function has more results at version ${version} than any of its modules had when the command began: run it again`,
+    `the function has more results at version ${version} than in any version that the store had when the command began: run it again`,
   isFolder: (file: string) => `${file} cannot be written: it is a folder`,
-  isOfStore: (file: string) => `${file} cannot be written: a store has a file of this name there`,
+  isOfStore: (file: string) => `${file} cannot be written: it is a file of a store`,
   otherExport: (folder: string) =>
     `${folder} has another export: of another chain, of other tables or of a slice; choose another folder`,
   otherRuns: (folder: string, cause: unknown) => [
@@ -328,7 +329,7 @@ export const exportFailed = declareErrors('export_failed', {
     cause,
   ],
   otherWrites: (file: string) =>
-    `another export has begun to write ${file}: this one ends without it; run one after the other`,
+    `another export has begun to write ${file}, so this export ends: run one after the other`,
   /** Error for a folder with files of an export that lost its manifest: the same rows in other files would count twice. */
   noManifest: (folder: string, file: string) =>
     `${folder} has files of another export, such as ${file}, but no manifest.json; remove them or choose another folder`,
@@ -344,7 +345,10 @@ export const exportFailed = declareErrors('export_failed', {
 })
 
 export function copyNotEmpty(name: string): ProgramError {
-  return new LedgerStateError('store_not_empty', `${name} already holds a store: name another place for the copy`)
+  return new LedgerStateError(
+    'store_not_empty',
+    `${name} already holds a store: name another folder or database for the copy`,
+  )
 }
 
 /** Error for a command that a signal cut short. The exit status is the status of a process ended by the signal. */

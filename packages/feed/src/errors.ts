@@ -71,7 +71,8 @@ export const invalidArgument = declareErrors('invalid_argument', {
   unreadablePipe: (path: string) => `${path} is a socket or device; a feed can only be read from a file or a pipe`,
   unknownFolder: (path: string, manifests: readonly string[]) =>
     `${path} is not a backup: it has no metadata (*.meta) and no ${manifests.join(' and no ')}`,
-  unknownFile: (path: string) => `${path} is neither a genesis blob nor a ledger feed (NDJSON, plain, gzip or zstd)`,
+  unknownFile: (path: string) =>
+    `${path} is neither a genesis blob nor a ledger feed (NDJSON: uncompressed, gzip or zstd)`,
   waypointWithoutSignatures: (location: string) =>
     `a waypoint cannot verify ${location}: feeds and nodes carry no signatures of validators`,
   zstdUnsupported: (path: string) =>
@@ -129,11 +130,11 @@ export const verificationFailed = declareErrors('verification_failed', {
   otherEpochInState: (place: string, named: bigint, configured: bigint) =>
     `${place} says that epoch ${named} ends with the state, but the state is in epoch ${configured}`,
   otherStateBegun: (place: string, version: bigint, root: Uint8Array, begun: Uint8Array) =>
-    `${place} has the state root ${bytesToHexDigits(root)} at version ${version}, but the import that was cut short began with ${bytesToHexDigits(begun)}: resume it from the backup with which it began, or remove the store`,
+    `${place} has the state root ${bytesToHexDigits(root)} at version ${version}, but the interrupted import began with ${bytesToHexDigits(begun)}: resume it from the backup with which it began, or remove the store`,
   otherSourceBegun: (place: string) =>
-    `${place} does not continue the import that was cut short: resume it from the source with which it began, or remove the store`,
+    `${place} does not continue the interrupted import: resume it from the source with which it began, or remove the store`,
   begunWithoutProofs: (place: string) =>
-    `the import that was cut short has entries that were not proven: resume it with --no-verify, or remove the store to verify ${place}`,
+    `the interrupted import has entries that were not proven: resume it with --no-verify, or remove the store to verify ${place}`,
   duplicateStateKey: (keyHash: Uint8Array) => `two entries of the state have the key hash ${bytesToHexDigits(keyHash)}`,
 })
 
@@ -151,7 +152,7 @@ export const sourceFailed = declareErrors('source_failed', {
   notANode: (url: string, status: number, isPage: boolean, found: string) => {
     const advice = url.endsWith('/v1') ? '' : '; the URL of a node ends in /v1'
     return isPage
-      ? `${url} is not the API of a node or a bucket: it answered status ${status} and an HTML page, as a proxy with a login page does${advice}`
+      ? `${url} is not the API of a node or a bucket: it answered status ${status} and an HTML page, as a proxy with a login page would${advice}`
       : `${url} is not the API of a node: expected {"chain_id","ledger_version",…}, found status ${status}, ${found}${advice}`
   },
   keepsNoTransactions: (url: string) =>
@@ -160,7 +161,7 @@ export const sourceFailed = declareErrors('source_failed', {
     `${url} answered ${type}: the node does not serve ${expected}`,
   answerTooLong: (url: string, most: number) => `${url} answered more than ${most} bytes`,
   surplusItems: (url: string, start: bigint, count: number, most: number) =>
-    `${url} answered ${count} transactions that begin with version ${start}; at most ${most} were asked for`,
+    `${url} answered ${count} transactions that begin with version ${start}; at most ${most} were requested`,
   unexpectedStatus: (url: string, status: number, text: string) => `${url} answered ${status}: ${text}`,
   prunedByNode: (url: string, version: bigint, text: string) => [
     `${url}: the node has pruned version ${version}; use a backup or an archive node: ${text}`,
@@ -172,13 +173,13 @@ export const sourceFailed = declareErrors('source_failed', {
   openingStopped: (url: string) => `${url} was not opened: the command was stopped first`,
   otherVersion: (found: bigint) => `found version ${found} instead`,
   accessDenied: (what: string, status: number, why: string) =>
-    `${what} without an account that has access (status ${status}, ${why}); alternatively, ingest a copy of the backup from a folder`,
+    `${what} without credentials that have access (status ${status}, ${why}); alternatively, ingest a copy of the backup from a folder`,
   notAListing: (url: string, found: string) =>
     `expected a bucket listing (XML) from ${url}, found ${found}; it is not a bucket, or a proxy answers instead`,
   tooManyObjects: (folder: string, most: number) => `${folder} has more than ${most} objects`,
   endlessListing: (url: string) => `${url} answered a page of the listing without a next page`,
   notWritten: (place: string, status: number, text: string) =>
-    `${place} was not written: status ${status}, ${text}${status === 401 || status === 403 ? '; the account of the environment may not write there' : ''}`,
+    `${place} was not written: status ${status}, ${text}${status === 401 || status === 403 ? '; the credentials in the environment have no write permission there' : ''}`,
   objectChanged: (place: string, why: string) =>
     `${place} has changed (${why}), but objects of a backup never change: run the same command again`,
   transferStopped: (url: string, method = 'GET') => `${method} ${url} was stopped`,
@@ -237,19 +238,19 @@ export const invalidBackup = declareErrors('invalid_backup', {
   recordCutShort: (path: string, record: number) => `${path} is cut short within record ${record}`,
   notAName: (place: string, name: string, text: string) =>
     `${place} has ${quote(text)} for "${name}"; expected the name of a file, without control characters`,
-  outsideBackup: (place: string, handle: string) => `${place} names ${quote(handle)}, which lies outside the backup`,
+  outsideBackup: (place: string, handle: string) => `${place} names ${quote(handle)}, which is outside the backup`,
   missingFile: (path: string) => `the backup is missing ${path} (also looked for ${path}.gz and ${path}.zst)`,
-  tooManyLines: (path: string, most: number) => `${path} adds to more than ${most} lines of metadata`,
+  tooManyLines: (path: string, most: number) => `${path} brings the metadata to more than ${most} lines`,
   notJson: (place: string, cause: unknown) => [`${place} is not JSON text: ${messageOf(cause)}`, {}, cause],
   notAnObject: (place: string) => `${place} is not a JSON object`,
   missingVersions: (place: string, from: bigint, to: bigint) => `${place} is missing versions ${from} to ${to - 1n}`,
   missingEndings: (place: string, from: bigint, { lastEpoch }: { readonly lastEpoch: bigint }) =>
-    `${place} is missing the changes of epochs ${from} to ${lastEpoch}, which the metadata list`,
+    `${place} is missing the changes of epochs ${from} to ${lastEpoch}, which its metadata list`,
   tooManyEndings: (place: string, most: number) => `${place} has the ends of more than ${most} epochs`,
   endingsOutOfOrder: (path: string, before: bigint) =>
-    `${path} has the end of an epoch that is not after version ${before}, with which the epoch before ends`,
+    `${path} has an end of an epoch that is not after version ${before}, the end of the previous epoch`,
   chunksOutOfOrder: (place: string, first: bigint, before: bigint) =>
-    `${place} begins at version ${first}, before the chunk in front of it, which begins at ${before}`,
+    `${place} begins at version ${first}, before the previous chunk, which begins at ${before}`,
   unknownChunkFormat: (place: string, format: string) => `${place} has the unknown format ${quote(format)}`,
   notAChunk: (path: string, firstVersion: bigint, lastVersion: bigint) =>
     `${path}: versions ${firstVersion} to ${lastVersion} cannot be one chunk`,
@@ -299,7 +300,7 @@ export function invalidFeedLine(path: string, line: number, why: string, cause?:
 
 export function otherFeedBegun(path: string): FeedError {
   return invalidFeed(
-    `${path} does not continue the import that was cut short: resume it from the source with which it began, or remove the store`,
+    `${path} does not continue the interrupted import: resume it from the source with which it began, or remove the store`,
   )
 }
 
@@ -314,7 +315,7 @@ export function notAGenesis(error: LedgerStateError<'invalid_bcs'>): FeedError {
 }
 
 export function genesisWithoutChainId(): FeedError {
-  return new LedgerStateError('invalid_genesis', 'the genesis writes no 0x1::chain_id::ChainId')
+  return new LedgerStateError('invalid_genesis', 'the genesis does not write 0x1::chain_id::ChainId')
 }
 
 // Files of backups

@@ -130,7 +130,7 @@ export const invalidRequest = declareErrors('invalid_request', {
   batchAnswerTooLarge: (limitBytes: number) =>
     `the answers to this batch are longer than ${limitBytes} bytes; ask for fewer at once`,
   bodyNotEncodedSo: (encoding: string) => `the body cannot be decoded as its \`Content-Encoding: ${encoding}\` says`,
-  bodyInCrumbs: () => 'the body arrives in chunks of a few bytes each; send larger chunks',
+  bodyInCrumbs: () => 'the body is sent in chunks of a few bytes each; send larger chunks',
   hostMissing: () => 'the client request does not include the `Host` header',
   hostTwice: () => 'the client request includes the `Host` header more than once',
   transferEncodingUnsupported: (encoding: string) =>
@@ -147,7 +147,7 @@ export const invalidParameter = declareErrors('invalid_parameter', {
   readsRange: (name: string, hasEnd: boolean) =>
     `unknown parameter ${JSON.stringify(name)}: this operation reads a range of versions; give ${hasEnd ? 'its end as `to`, a version or a time' : 'its beginning as `from`'}`,
   noProofOfOperation: () =>
-    'this operation gives no proof; `GET /v1/spec` shows the operations that have the parameter `proof`',
+    'this operation has no proofs; `GET /v1/spec` shows the operations that have the parameter `proof`',
   proofRepeated: () => 'the parameter `proof` occurs more than once',
   proofTooLarge: (most: number) =>
     `the values that this answer depends on have more than ${most} bytes, the limit of a proof`,
@@ -165,9 +165,9 @@ export const invalidParameter = declareErrors('invalid_parameter', {
     `Deserialization error, field(${field}) type is not a EventHandle struct: ${why}`,
   streamFilters: (names: readonly string[]) =>
     `a stream cannot be filtered by ${names.map((name) => `\`${name}\``).join(' and ')} together`,
-  tableTypesWithoutTable: () => '`key_type` and `value_type` are given together, and with `table`',
+  tableTypesWithoutTable: () => 'give `key_type` and `value_type` together, and only with `table`',
   filtersTogether: (name: string, filter: string) =>
-    `\`${name}\` is no parameter of its own: write each filter as \`${filter}=VALUE\``,
+    `\`${name}\` is not a parameter by itself: write each filter as \`${filter}=VALUE\``,
   tooManyFilters: (most: number) => `the query filters by more than ${most} fields`,
   startAboveLatest: (start: bigint, latest: bigint) =>
     `Given start value (${start}) is higher than the current ledger version, it must be < ${latest}`,
@@ -179,14 +179,14 @@ export const invalidParameter = declareErrors('invalid_parameter', {
 
 export const operationDisabled = declareErrors('operation_disabled', {
   transactionsNotKept: (what: string) =>
-    `${what} with transactions is not available: this service keeps states, not transactions`,
+    `${what} with transactions is not available: this service does not keep transactions`,
   streamsDisabled: () =>
     'this service has no live stream: it reads a state on other machines, or was started without a source of changes',
   streamInBatch: () => 'a stream cannot be an element of a batch',
   /** Error for an element of a batch that no batch does. */
   pathInBatch: (path: string) => `${path} cannot be an element of a batch: request it separately`,
-  eventsNotKept: () => 'events cannot be streamed: this service keeps states, and no events',
-  viewsDisabled: () => 'this service does not run view functions: it was started without them',
+  eventsNotKept: () => 'events cannot be streamed: this service does not keep events',
+  viewsDisabled: () => 'view functions are disabled on this service',
 })
 
 export function operationNotServed(method: string, path: string, why: string): RequestError {

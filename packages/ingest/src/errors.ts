@@ -51,10 +51,7 @@ export function storeNotEmpty(stateVersion: bigint, latestVersion: bigint): Inge
 
 export function otherSourceBegun(description: string): IngestError {
   const advice = 'resume it from the source with which it began, or remove the store'
-  return new LedgerStateError(
-    'invalid_argument',
-    `${description} does not continue the import that was cut short: ${advice}`,
-  )
+  return new LedgerStateError('invalid_argument', `${description} does not continue the interrupted import: ${advice}`)
 }
 
 export const rangeErrors = declareErrors('invalid_argument', {

@@ -54,12 +54,12 @@ export const invalidOption = declareErrors('invalid_argument', {
     `the question has the unknown kind ${quote(String((question as { readonly kind?: unknown } | null | undefined)?.kind))}`,
     { option: 'question' },
   ],
-  notAUrl: (text: string) => [`${quote(String(text))} is not a URL of HTTP`, { option: 'url' }],
+  notAUrl: (text: string) => [`${quote(String(text))} is not an HTTP URL`, { option: 'url' }],
   notAnApi: () => ['the URL of a node has a user name, a query or a fragment', { option: 'url' }],
-  noTransactionNamed: () => ['neither a version nor a hash names a transaction', { option: 'version' }],
+  noTransactionNamed: () => ['give the version or the hash of a transaction', { option: 'version' }],
   noEventNamed: (option: string) => [`no ${option} names an event`, { option }],
   typesInFunction: (text: string) => [
-    `${quote(text)} names type arguments: give them as typeArguments`,
+    `${quote(text)} has type arguments: give them as typeArguments`,
     { option: 'function' },
   ],
   withoutJson: (option: string, why: string) => [`the ${option} cannot be written as JSON: ${why}`, { option }],
@@ -99,6 +99,6 @@ export function moduleNotProven(key: Uint8Array): LightClientError {
 }
 
 export function valueNotProven(key: string): LightClientError {
-  const message = `the answer depends on the state key ${clip(key)}, and does not prove its value`
+  const message = `the answer depends on the state key ${clip(key)}, but does not prove its value`
   return new LedgerStateError('value_not_proven', message, { key })
 }

@@ -18,7 +18,7 @@ export function unavailable(server: string, why: string, cause?: unknown): Postg
 
 /** Error of a server that lost commits. The same call succeeds only once the store was opened again. */
 export function workLost(server: string): PostgresError {
-  const message = `the store ${server} is older than when this writer wrote to it, as after a failover to a standby that lagged behind; open the store again, and write what it lacks again`
+  const message = `the store ${server} is older than when this writer wrote to it, as after a failover to a standby that lagged behind; open the store again, and write the missing versions again`
   return new LedgerStateError('unavailable', message)
 }
 

@@ -20,7 +20,7 @@ export const rangeErrors = {
     otherTransactions: (before: string, next: string) =>
       `${before} and ${next} keep different parts of transactions: fill both with the same --keep-transactions`,
     inPlaceOfUnfinished: (path: string) =>
-      `the joined store would be put together in ${path}, which has a range: rename that folder, or join into another one`,
+      `the joined store would be assembled in ${path}, which has a range: rename that folder, or join into another one`,
     overlap: (before: string, next: string, version: bigint) => `${before} and ${next} both have version ${version}`,
   }),
   ...declareErrors('version_gap', {
@@ -48,7 +48,7 @@ export function nothingToPush(path: string): ReplicationError {
 export const manifestErrors = {
   ...declareErrors('source_failed', {
     missing: (place: string) =>
-      `there is no manifest of segment files at ${place}: ledger-state segments push makes one`,
+      `there is no manifest of segment files at ${place}: ledger-state segments push writes one`,
     notAManifest: (place: string, why: string) => `${place} is not a manifest of segment files: ${why}`,
     notAFolder: (root: string) =>
       `${root} is not a folder: name the folder into which ledger-state segments push wrote`,
@@ -57,9 +57,9 @@ export const manifestErrors = {
   ...declareErrors('store_corrupt', {
     fileMissing: (place: string) => `${place} is missing, but the manifest names it: push the store again`,
     otherLength: (place: string, found: number, told: number) =>
-      `${place} has ${found} bytes, the manifest says ${told}: push the store again, or fetch from another place`,
+      `${place} has ${found} bytes, the manifest says ${told}: push the store again, or fetch from another location`,
     otherHash: (place: string) =>
-      `${place} does not have the SHA-256 that the manifest says: push the store again, or fetch from another place`,
+      `${place} does not have the SHA-256 that the manifest says: push the store again, or fetch from another location`,
     otherContent: (place: string, what: string) => `${place} has other ${what} than the manifest says`,
     damaged: (root: string, problems: readonly string[]) =>
       `the files at ${root} are not a sound store: ${problems.join('; ')}`,

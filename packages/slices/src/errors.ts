@@ -40,7 +40,7 @@ export const versionPruned = declareErrors('version_pruned', {
    * @param asked state key or prefix that a slice must include to keep everything
    */
   keptSince: (key: Uint8Array, since: bigint, version: bigint, oldestVersion: bigint, asked = key) => [
-    `this store knows ${nameOfKey(key)} only as written since version ${since}; other values at version ${version} are unknown; ${wayToKeep(asked, 'all of them')}`,
+    `this store has only the values of ${nameOfKey(key)} that were written since version ${since}; other values at version ${version} are unknown; ${wayToKeep(asked, 'all of them')}`,
     { version, oldestVersion },
   ],
   /**

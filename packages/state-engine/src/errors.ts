@@ -14,8 +14,8 @@ export const invalidArgumentErrors = declareErrors('invalid_argument', {
   commitTooLong: (bytes: number, most: number) =>
     `a commit of ${bytes} bytes is too long; at most ${most}: commit fewer versions at once`,
   mountPoint: (path: string) =>
-    `${path} is a mount point: name a folder in it, because a store is moved to its place as a whole`,
-  folderNotEmpty: (path: string) => `the folder ${path} is not empty: a store needs a folder of its own`,
+    `${path} is a mount point: name a folder in it, because the finished store is renamed into place`,
+  folderNotEmpty: (path: string) => `the folder ${path} is not empty: a store needs an empty folder`,
 })
 
 export const storeMissing = declareErrors('store_missing', {

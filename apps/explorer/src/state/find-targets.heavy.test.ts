@@ -77,7 +77,7 @@ function expectNoHash(missing: readonly string[], why: string): void {
 it('says that a hash cannot be found without whole transactions', async () => {
   const { missing } = await search(UNKNOWN_HASH)
   expectNoHash(missing, 'GET /v1/transactions/by_hash/{txn_hash} is not served: ')
-  expect(missing[0]).toContain('this service keeps states, and no whole transactions.')
+  expect(missing[0]).toContain('this service does not keep whole transactions.')
 })
 
 it('says that the node did not answer, and not that something does not exist', async () => {
@@ -124,7 +124,7 @@ describe('a node that keeps whole transactions, and does not index their hashes'
     const { missing, targets } = await findTargets(UNKNOWN_HASH, context, new AbortController().signal)
     expect(targets).toEqual([])
     expectNoHash(missing, 'this store does not index transactions by their hash')
-    expect(missing[0]).not.toContain('no whole transactions')
+    expect(missing[0]).not.toContain('does not keep whole transactions')
   })
 })
 

@@ -32,6 +32,10 @@ describe('a node that keeps no transactions', () => {
 
   it('says so', async () => {
     await page().goTo(`/account/${ALICE}/transactions`)
-    await page().shows('Transactions that changed it', 'This node does not serve it', 'no whole transactions')
+    await page().shows(
+      'Transactions that changed it',
+      'This node does not serve it',
+      'does not keep whole transactions',
+    )
   })
 })

@@ -130,8 +130,8 @@ describe('check --all-roots', () => {
       expect(status).not.toBe(0)
     }
     refuse('--all-roots audits all versions', '--all-roots', '--version', '3', ...store)
-    refuse('--again starts the audit of --all-roots over', '--again', ...store)
-    refuse('--work-dir is the folder of --all-roots', '--work-dir', 'x', ...store)
+    refuse('--again needs --all-roots', '--again', ...store)
+    refuse('--work-dir needs --all-roots', '--work-dir', 'x', ...store)
     refuse('--all-roots audits a store in a folder', '--all-roots', '--store', 'postgres://localhost/none')
     const bare = openStateEngine({ path: bed.at('bare'), durability: 'none' })
     const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
@@ -152,7 +152,7 @@ describe('check --all-roots', () => {
     }
     const checks = ['--all-roots', '--state-root', '--holdings']
     for (const left of checks) refuse('one check at a time', ...checks.filter((one) => one !== left), ...store)
-    refuse('--proofs-budget is for proofs', '--proofs-budget', '40', ...store)
+    refuse('--proofs-budget needs --all-roots', '--proofs-budget', '40', ...store)
     // Two audits never use a folder at once.
     const release = lockAudit(bed.at('store/audit'))
     refuse('another audit uses', '--all-roots', ...store)

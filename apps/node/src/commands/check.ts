@@ -38,8 +38,8 @@ const ATTEMPTS = 10
 const MEMORY_FAULTS: readonly NodeJS.Signals[] = ['SIGBUS', 'SIGSEGV']
 const REASONS: Partial<Record<NodeJS.Signals, string>> = {
   SIGKILL: 'as the kernel does when memory is short: give it more memory',
-  SIGBUS: 'which happens if a file is cut short',
-  SIGSEGV: 'which happens if a file is cut short',
+  SIGBUS: 'which happens if a file was truncated',
+  SIGSEGV: 'which happens if a file was truncated',
   SIGABRT: 'as Node.js does when its memory is exhausted and LMDB when a page contradicts itself: see the lines above',
 }
 
@@ -51,7 +51,7 @@ const allRootsOption = switchOption(
   'all-roots',
   'compare the root of the state at the end of each block with the root in the ledger',
 )
-const againOption = switchOption('again', 'with --all-roots, begin at the oldest version, whatever was audited before')
+const againOption = switchOption('again', 'with --all-roots, start over at the oldest version')
 const workDirOption = option(
   'work-dir',
   'DIR',
@@ -78,7 +78,8 @@ const versionOption = option(
 
 export const checkCommand: Command = {
   name: 'check',
-  summary: 'Proves that a store is sound, even while it is written and served; the file may grow during the check.',
+  summary:
+    'Verifies the integrity of a store, even while it is written and served. The data file may grow during the check.',
   arguments: [],
   options: [
     ...storeOptions,
@@ -95,14 +96,14 @@ export const checkCommand: Command = {
     settings.hashSalt,
   ],
   details: `--state-root computes the root of the whole state and compares it with the state root of the ledger at the end of the
-newest block: then the store is, to the last byte, the state of the chain. It reads one version while a writer commits, hashes on all
-cores, and writes 64 bytes per key next to the store if the keys do not fit into 1 GiB of memory.
+newest block. If they are equal, the store holds the state of the chain to the last byte. The check reads one version while a writer commits,
+hashes on all cores, and writes 64 bytes per key next to the store if the keys do not fit into 1 GiB of memory.
 
---all-roots does the same for the end of each block since the oldest version: then every past state is the state of the chain, too. It
-continues an earlier run, even one that was killed, and works while a node serves and commits. For a wrong value it names the versions in
-which the value is wrong, and the keys that may have it. docs/trust.md describes its needs and limits.
+--all-roots does the same for the end of each block since the oldest version, and so verifies every past state. It
+resumes an earlier run, even one that was killed, and works while a node serves and commits. For a wrong value it names the versions in
+which the value is wrong, and the keys that may have it. docs/trust.md describes its resources and limits.
 
---json prints one line with the problems and the counts; it goes with no other check. The exit status is the same as without it.`,
+--json prints one line with the problems and the counts, and cannot be combined with other checks. It does not change the exit status.`,
   examples: [
     'ledger-state check --data-dir data/mainnet',
     'ledger-state check --state-root --data-dir data/mainnet',
@@ -117,16 +118,15 @@ which the value is wrong, and the keys that may have it. docs/trust.md describes
     if (asked.length > 1) throw usageError(`one check at a time: --${asked.map(({ name }) => name).join(' or --')}`)
     const asJson = input.get(jsonOption)
     if (asJson && asked[0])
-      throw usageError(`--json prints the counts of a whole store; it does not go with --${asked[0].name}`)
+      throw usageError(`--json prints the counts of a whole store; it cannot be combined with --${asked[0].name}`)
     if (input.get(allRootsOption)) {
       await checkAllRoots(place, input)
       return
     }
-    if (input.get(againOption)) throw usageError('--again starts the audit of --all-roots over')
-    if (input.get(settings.proofsBudget) !== undefined)
-      throw usageError('--proofs-budget is for proofs that --all-roots makes')
-    if (input.get(compareOption) !== undefined) throw usageError('--compare-with is for findings of --all-roots')
-    if (input.get(workDirOption) !== undefined) throw usageError('--work-dir is the folder of --all-roots')
+    if (input.get(againOption)) throw usageError('--again needs --all-roots')
+    if (input.get(settings.proofsBudget) !== undefined) throw usageError('--proofs-budget needs --all-roots')
+    if (input.get(compareOption) !== undefined) throw usageError('--compare-with needs --all-roots')
+    if (input.get(workDirOption) !== undefined) throw usageError('--work-dir needs --all-roots')
     if (input.get(stateRootOption)) {
       await checkStateRoot(place, version, readHashSalt(input))
       return
@@ -135,7 +135,7 @@ which the value is wrong, and the keys that may have it. docs/trust.md describes
       await checkIndex(place, version)
       return
     }
-    if (version !== undefined) throw usageError('--version is the version of --state-root or of --holdings')
+    if (version !== undefined) throw usageError('--version needs --state-root or --holdings')
     if (place.kind === 'database') {
       await checkDatabase(place, asJson)
       return

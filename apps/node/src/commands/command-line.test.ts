@@ -103,7 +103,10 @@ describe('the command line', () => {
     ],
     [['get', 'balance', '--ledger_version', '5'], /'--ledger_version'; did you mean --version\?/],
     [['view', '0x1::m::f', '--time', '5'], /'--time'; did you mean --at\?/],
-    [['view', '0x1::m::f', '--history', '--at', '5', '--data-dir', 'x'], /^--at does not go with --history: see --to$/],
+    [
+      ['view', '0x1::m::f', '--history', '--at', '5', '--data-dir', 'x'],
+      /^--at cannot be combined with --history: use --to$/,
+    ],
     [
       ['view', 'coin', '--data-dir', 'x'],
       /^FUNCTION: "coin" is not ADDRESS::MODULE::FUNCTION, such as 0x1::coin::balance/,
@@ -161,7 +164,7 @@ describe('the command line', () => {
     [['serve', '--data-dir', 'x', '--listen', 'nowhere'], /not a HOST:PORT/],
     [['serve', '--data-dir', 'x', '--listen', '127.0.0.1:70000'], /not a HOST:PORT/],
     [['serve', '--data-dir', 'x', '--header-word', 'a b'], /--header-word/],
-    [['serve', '--data-dir', 'x', '--no-json', '--no-bcs'], /nothing to answer with/],
+    [['serve', '--data-dir', 'x', '--no-json', '--no-bcs'], /no format for answers/],
     [['export', 'x.parquet', '--data-dir', 'x'], /^a folder of Parquet files needs --format parquet$/],
     [['export', 'lake/', '--data-dir', 'x'], /^a folder of Parquet files needs --format parquet$/],
     [['export', 'x.csv.gz', '--data-dir', 'x'], /^export writes a feed of JSON lines \(\.ndjson\), not CSV: .*--csv/],

@@ -10,9 +10,9 @@ const schemaOption = switchOption('schema', 'print the JSON Schema of a configur
 export const configCommand: Command = {
   name: 'config',
   summary: 'Prints the value of every setting, or the schema of a configuration file.',
-  details: `Every setting is an option (--retain 1000), a variable of the environment
-(${environmentName(settings.retain)}=1000) and a member of a JSON file ({"retain": 1000}) that --config or LEDGER_STATE_CONFIG names;
-the first one given wins. Unknown names and bad values are refused.`,
+  details: `A setting can be an option (--retain 1000), an environment variable
+(${environmentName(settings.retain)}=1000) or a member of the JSON file ({"retain": 1000}) that --config or LEDGER_STATE_CONFIG names.
+Options take precedence over variables, and variables over the file. Unknown names and bad values are refused.`,
   arguments: [],
   options: [printOption, schemaOption, ...Object.values(settings)],
   examples: ['ledger-state config --print --config node.json', 'ledger-state config --schema > node.schema.json'],

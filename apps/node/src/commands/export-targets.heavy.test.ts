@@ -126,7 +126,7 @@ it('a file of a store is not replaced, whatever leads to it', () => {
   symlinkSync('store/state.mdb', bed.at('link'))
   for (const file of ['store/state.mdb', 'store/writer.lock', 'store/segment-0', 'store/write-ahead-9', 'link']) {
     const { status, stderr } = bed.run('export', file, '--data-dir', 'store')
-    const why = 'a store has a file of this name there'
+    const why = 'it is a file of a store'
     expect([status, stderr]).toEqual([1, `ledger-state: ${file} cannot be written: ${why}\n`])
   }
   expect(bed.run('check', '--data-dir', 'store')).toMatchObject({ status: 0 })
@@ -134,7 +134,7 @@ it('a file of a store is not replaced, whatever leads to it', () => {
 
 it('a file where a folder is needed, and the standard output for a folder, are refused in one line', () => {
   writeFileSync(bed.at('file'), '')
-  const isFile = (path: string) => `the folder ${path} cannot be made: ${bed.at('file')} is not a folder`
+  const isFile = (path: string) => `the folder ${path} cannot be created: ${bed.at('file')} is not a folder`
   for (const [words, why] of [
     [['export', 'file', '--format', 'parquet'], isFile('file')],
     [['export', 'file/x', '--format', 'parquet'], isFile('file/x')],

@@ -40,7 +40,7 @@ export const exportCommand: Command = {
     {
       name: 'FILE',
       description:
-        'file, pipe or device to write, or - for standard output; an ending .gz or .zst compresses it; for parquet, a folder',
+        'file, pipe or device to write, or - for standard output; a suffix .gz or .zst compresses it; for parquet, a folder',
     },
   ],
   options: [...storeOptions, formatOption, fromOption, toOption, onlyOption, followOption],

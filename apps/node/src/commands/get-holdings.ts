@@ -82,8 +82,8 @@ export const getObjectsCommand: Command = {
 
 export const getHoldersCommand: Command = {
   name: 'get holders',
-  summary: 'Prints who holds an asset, one store per line, by address or by amount.',
-  details: `\`--order amount\` sorts the stores of assets with up to ${MOST_SORTED_HOLDERS} of them. For other assets, print all by
+  summary: 'Prints the holders of an asset, one store per line, by address or by amount.',
+  details: `\`--order amount\` sorts the stores of assets with up to ${MOST_SORTED_HOLDERS} of them. For other assets, print all stores by
 address and sort the lines.`,
   arguments: [{ name: 'ASSET', description: 'a coin type, or the address of a fungible asset' }],
   options: [holdersOrderOption, ...listOptions],

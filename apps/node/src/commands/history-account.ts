@@ -31,8 +31,8 @@ const assetOption = option('asset', 'ASSET', 'list only this coin type or fungib
 export const accountHistoryCommand: Command = {
   name: 'history account',
   summary: 'Prints every change of the holdings of an account, one store and version per line.',
-  details: `The changes come from the state and not from events: their sum is the difference of the balances. If the range begins
-before the changes that the store knows, a warning on standard error says that changes are missing.`,
+  details: `The changes come from the state and not from events, so their sum is the difference of the balances. If the range begins
+before the oldest changes in the store, a warning on standard error says that changes are missing.`,
   arguments: [accountArgument],
   options: [csvOption, assetOption, fromOption, toOption, orderOption, limitOption, ...storeOptions],
   examples: [

@@ -47,7 +47,7 @@ export const orderOption = defaultedOption(
 export const limitOption = option(
   'limit',
   'N',
-  'most changes to print (default all)',
+  'maximum number of changes to print (default all)',
   wholeNumber(1, Number.MAX_SAFE_INTEGER),
 )
 export const csvOption = switchOption('csv', 'print CSV instead of JSON lines')

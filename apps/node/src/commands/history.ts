@@ -45,7 +45,7 @@ says that changes are missing.`
 export const balanceHistoryCommand: Command = {
   name: 'history balance',
   summary: 'Prints the versions at which a balance changed, one per line.',
-  details: `Coin store and primary store count together. ${ABOUT_WINDOWS}`,
+  details: `A balance is the sum of coin store and primary store. ${ABOUT_WINDOWS}`,
   arguments: [accountArgument, { name: 'ASSET', description: 'a coin type, or the address of a fungible asset' }],
   options: rangeOptions,
   examples: [

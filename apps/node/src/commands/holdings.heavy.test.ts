@@ -117,7 +117,7 @@ it('a folder that holds versions without the index is refused, be it another sto
     expect(bed.run('index', folder, '--data-dir', 'plain')).toEqual({
       status: 2,
       stdout: '',
-      stderr: `ledger-state: index does not add an index of holdings to a store, and ${folder} holds versions without one: name an empty folder, or one that this command began to fill\n`,
+      stderr: `ledger-state: index cannot add an index of holdings to an existing store, and ${folder} holds versions without one: name an empty folder, or a folder that this command began to fill\n`,
     })
   }
 })

@@ -20,8 +20,8 @@ export const indexCommand: Command = {
   name: 'index',
   goesOn: true,
   summary: 'Copies a store without an index of holdings into another folder, with the index at all its versions.',
-  details: `The copy continues from the source of the store. The same command resumes a copy that was cut short. Then serve the new
-folder, and remove the old one. A store in a database is ingested again instead.`,
+  details: `The copy continues from the source of the store. The same command resumes an interrupted copy. Afterwards serve the new
+folder, and remove the old one. For a store in a database, ingest again instead.`,
   arguments: [{ name: 'FOLDER', description: 'folder of the new store' }],
   options: [...storeOptions],
   examples: ['ledger-state index data/mainnet-indexed --data-dir data/mainnet'],

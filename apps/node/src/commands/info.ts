@@ -51,8 +51,8 @@ export const infoCommand: Command = {
   summary: 'Prints facts about a store.',
   arguments: [],
   options: [...storeOptions, jsonOption, forecastOption, sliceOption, membersOption],
-  details: `--forecast computes disk, memory and the time of an ingest from the bytes that this store needs for each key and
-each write; docs/sizing.md explains how. It works while a node runs, and is more accurate with a longer window.`,
+  details: `--forecast estimates disk, memory and the time of an ingest from the bytes that this store needs for each key and
+each write; docs/sizing.md explains how. It works while a node runs, and is more accurate for a longer window.`,
   examples: [
     'ledger-state info --data-dir data/mainnet --json',
     'ledger-state info --data-dir data/mainnet --forecast',
@@ -62,7 +62,7 @@ each write; docs/sizing.md explains how. It works while a node runs, and is more
     const [listed, ...others] = OUTPUT_OPTIONS.filter((option) => input.get(option))
     const isList = listed === sliceOption || listed === membersOption
     if (isList && others.length > 0)
-      throw usageError(`--${listed.name} prints a list of its own; it does not go with --${others[0]!.name}`)
+      throw usageError(`--${listed.name} prints a separate list; it cannot be combined with --${others[0]!.name}`)
     if (isList) return await (listed === sliceOption ? printSlice(place) : printMembers(place))
     const isForecast = input.get(forecastOption)
     if (place.kind === 'database') {

@@ -78,7 +78,7 @@ it('an import goes on only with a source of its kind; another one would leave ou
   expect(bed.ingest(snapshot, 'whole')).toMatchObject({ status: 0 })
   expect(bed.run('export', 'state.ndjson', '--data-dir', 'whole')).toMatchObject({ status: 0 })
   await importPart('store')
-  const refusal = /state\.ndjson does not continue the import that was cut short: resume it from the source/
+  const refusal = /state\.ndjson does not continue the interrupted import: resume it from the source/
   expect(bed.ingest('state.ndjson', 'store')).toMatchObject({ status: 1, stderr: expect.stringMatching(refusal) })
   expect(bed.ingest(snapshot, 'store')).toMatchObject({ status: 0, stderr: expect.stringContaining('resuming after') })
   expect(bed.run('check', '--state-root', '--data-dir', 'store')).toMatchObject({ status: 0 })

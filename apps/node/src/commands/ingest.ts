@@ -48,12 +48,12 @@ export const ingestCommand: Command = {
   name: 'ingest',
   goesOn: true,
   summary: 'Verifies ledger data and ingests it into a store.',
-  details: `Versions that the store already holds are skipped, so the same command resumes an interrupted ingest. An ingest that SIGINT or
-SIGTERM stops ends at the end of a block, with exit status 130 or 143; with --follow, with 0.
-A genesis of mainnet, testnet or devnet is verified by its known waypoint; the genesis of another network only by --waypoint.
-From a waypoint the ingest verifies the validators of each epoch, then their signatures in backups and state snapshots; the
-backup must have its epoch_ending_* folders. Only these folders show how far validators signed the versions of a store from a
-node.`,
+  details: `Versions that the store already holds are skipped, so the same command resumes an interrupted ingest. SIGINT or SIGTERM stops
+an ingest at the end of a block, with exit status 130 or 143 (with --follow, 0).
+A genesis of mainnet, testnet or devnet is verified by its known waypoint, the genesis of another network only by --waypoint.
+Starting from a waypoint, the ingest verifies the validators of each epoch, and their signatures in backups and state snapshots; the
+backup must have its epoch_ending_* folders. For versions that came from a node, only these folders show which of them the
+validators signed.`,
   arguments: [
     {
       name: 'SOURCE',

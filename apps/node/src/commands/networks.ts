@@ -3,7 +3,7 @@ import type { Command } from '../config/command.js'
 import { switchOption } from '../config/option.js'
 import { columns } from '../terminal/columns.js'
 
-const jsonOption = switchOption('json', 'print JSON, as files of --network are')
+const jsonOption = switchOption('json', 'print JSON, in the format of a --network file')
 
 export const networksCommand: Command = {
   name: 'networks',

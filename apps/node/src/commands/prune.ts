@@ -12,7 +12,7 @@ import { closeOnStop, untilStop } from '../until-stop.js'
 export const pruneCommand: Command = {
   name: 'prune',
   goesOn: true,
-  summary: 'Deletes all values that no version of a window can see, for good.',
+  summary: 'Permanently deletes all values that no version of a window needs.',
   arguments: [],
   options: [...storeOptions, { ...settings.retain, description: 'versions to keep, rounded up to whole blocks' }],
   required: [settings.retain],

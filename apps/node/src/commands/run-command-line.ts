@@ -74,7 +74,7 @@ function programVersion(): string {
 function overview(commands: readonly Command[], word: string | undefined): string {
   const ofWord = commands.filter(({ name }) => name.startsWith(`${word} `))
   const rows = (ofWord.length > 0 ? ofWord : commands).map((command) => [usageOf(command), command.summary] as const)
-  return `A versioned ledger state: ingests a ledger's writes and serves the state at any kept version, over HTTP and here.
+  return `A versioned ledger state: ingests a ledger's writes and serves the state at any kept version, over HTTP and on the command line.
 
 Usage: ledger-state COMMAND [options]
 

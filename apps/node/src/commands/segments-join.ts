@@ -12,7 +12,7 @@ import { writeNotice } from '../terminal/notice.js'
 import { createProgressLine } from '../terminal/progress-line.js'
 import { untilStop } from '../until-stop.js'
 
-const intoOption = textOption('into', 'OUT', 'folder of the joined store; nothing may be there')
+const intoOption = textOption('into', 'OUT', 'folder of the joined store; it must not exist yet')
 const stateRootOption = switchOption(
   'check-state-root',
   'compute the root of the newest state, and compare it with the ledger’s',
@@ -22,10 +22,10 @@ const stateRootOption = switchOption(
 export const segmentsJoinCommand: Command = {
   name: 'segments join',
   goesOn: true,
-  summary: 'Joins stores that ingest --range has filled into one store, by links of their files.',
-  details: `The ranges must follow each other, and may be given in any order. At each seam the accumulator of the ledger is compared; all files
-are read and compared with their checksums; at the end the root of the state is computed. The store gets its name when all of
-this is right. The joined store has no index of holdings: ledger-state index makes one.`,
+  summary: 'Joins stores that ingest --range has filled into one store, with hard links to their files.',
+  details: `The ranges must follow each other, and may be given in any order. The command compares the accumulator of the ledger at the
+boundaries, verifies the checksums of all files, and computes the root of the state. Only then does the store get its
+name. The joined store has no index of holdings: ledger-state index makes a copy that has one.`,
   arguments: [{ name: 'DIR', description: 'folders of the ranges', isRest: true }],
   options: [intoOption, stateRootOption, settings.hashSalt],
   required: [intoOption],

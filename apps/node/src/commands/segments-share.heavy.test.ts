@@ -97,7 +97,7 @@ it('a store is pushed, verified and fetched by commands; a killed fetch is resum
   const nothing = await bed.run('segments', 'verify', 'store')
   expect(nothing).toMatchObject({
     status: 1,
-    stderr: expect.stringMatching(/no manifest .* ledger-state segments push makes one/),
+    stderr: expect.stringMatching(/no manifest .* ledger-state segments push writes one/),
   })
   expect(await bed.run('segments', 'push', 'https://host/x', '--data-dir', 'store')).toMatchObject({ status: 2 })
 })

@@ -21,10 +21,10 @@ const SPARE_BYTES = 2 ** 24
 export const segmentsPushCommand: Command = {
   name: 'segments push',
   goesOn: true,
-  summary: 'Puts the segment files of a store into a folder or bucket that others fetch from, with a manifest.',
-  details: `The store may be served and written during the push. On the same disk the files are links: nobody may change them in place. Run it again
-to add new files; the manifest, segments.json, is replaced last. Serve the folder with any web server. For a bucket, the account
-of the environment must be allowed to write.`,
+  summary: 'Copies the segment files of a store, with a manifest, to a folder or bucket from which others fetch them.',
+  details: `The store may be served and written during the push. On the same disk the files are hard links: do not change them in place. Run the
+command again to add new files; the manifest, segments.json, is replaced last. Serve the folder with any web server. For a bucket, the
+credentials in the environment must have write permission.`,
   arguments: [{ name: 'TARGET', description: 'folder, or bucket (s3://BUCKET/PREFIX, gs://BUCKET/PREFIX), to share' }],
   options: [settings.dataDir],
   required: [settings.dataDir],
@@ -58,8 +58,8 @@ export const segmentsFetchCommand: Command = {
   goesOn: true,
   summary: 'Fetches the segment files that a manifest names, verifies them, and makes a store of them.',
   details: `Each file must have the length and the SHA-256 of the manifest. Then every block is compared with its checksum, and each file with
-its entry in the manifest; only then does the store get its name. The same command resumes one that was cut short. This shows
-that the files match the manifest, not that they match the ledger: check --state-root and trust check show that.`,
+its entry in the manifest; only then does the store get its name. The same command resumes an interrupted fetch. This verifies
+the files against the manifest, but not against the ledger: check --state-root and trust check do that.`,
   arguments: [SOURCE],
   options: [settings.dataDir, ...remoteOptions],
   required: [settings.dataDir],
@@ -89,7 +89,7 @@ that the files match the manifest, not that they match the ledger: check --state
 export const segmentsVerifyCommand: Command = {
   name: 'segments verify',
   summary: 'Reads all segment files that a manifest names, and compares their lengths and hashes with it.',
-  details: `It keeps nothing. Each file is read whole, even from a server or a bucket. segments fetch also looks into the files.`,
+  details: `It stores nothing. It reads each file completely, even from a server or a bucket. Only segments fetch also checks the blocks in the files.`,
   arguments: [SOURCE],
   options: remoteOptions,
   examples: ['ledger-state segments verify shared/mainnet'],

@@ -14,8 +14,8 @@ export const serveCommand: Command = {
   goesOn: true,
   summary: 'Serves a store over HTTP, even while another process ingests into it. An empty store answers 503.',
   details: `A folder without a store is refused, unless a node is followed or --create is given.
-SIGTERM lets requests end; SIGHUP reads the configuration again: the window and the node to follow take effect at once,
-and the log names the settings that have changed and take effect at the next restart.`,
+On SIGTERM the node finishes its requests and exits. On SIGHUP it reads the configuration again: the window and the node to follow take
+effect at once, and the log names the changed settings that take effect at the next restart.`,
   arguments: [],
   options: [...storeOptions, settings.create, ...nodeOptions],
   examples: [

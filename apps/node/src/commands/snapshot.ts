@@ -21,7 +21,7 @@ import { untilStop } from '../until-stop.js'
 
 const compactOption = switchOption(
   'compact',
-  'leave out data that no version of the window needs: smaller, and takes longer',
+  'omit data that no version of the window needs: the copy is smaller, but takes longer',
 )
 
 const LOOK_INTERVAL_MS = 100
@@ -29,7 +29,7 @@ const LOOK_INTERVAL_MS = 100
 export const snapshotCommand: Command = {
   name: 'snapshot',
   goesOn: true,
-  summary: 'Copies a store as it is now, even while it is written and served. The copy can be served.',
+  summary: 'Copies a consistent state of a store, even while it is written and served. The copy can be served.',
   arguments: [{ name: 'DIR', description: 'folder of the copy, or URL of a database; it must not hold a store' }],
   options: [...storeOptions, compactOption],
   examples: [

@@ -60,7 +60,7 @@ describe('info', () => {
     ]) {
       const { status, stdout, stderr } = bed.run('info', '--data-dir', 'store', ...words)
       expect([status, stdout]).toEqual([2, ''])
-      expect(stderr).toContain(`${words[0]} prints a list of its own; it does not go with ${words[1]}`)
+      expect(stderr).toContain(`${words[0]} prints a separate list; it cannot be combined with ${words[1]}`)
     }
   })
 
@@ -162,7 +162,7 @@ describe('check and snapshot', () => {
     const again = bed.run('snapshot', 'copy', '--data-dir', 'store')
     expect([again.status, again.stderr]).toEqual([
       1,
-      'ledger-state: copy already holds a store: name another place for the copy\n',
+      'ledger-state: copy already holds a store: name another folder or database for the copy\n',
     ])
     await engine.close()
     await bed.fill('copy', 110)
@@ -200,7 +200,7 @@ describe('check and snapshot', () => {
     expect(text).toContain(`${report.keys} keys, ${report.superseded_entries} superseded values\n`)
     const refused = bed.run('check', '--data-dir', 'store', '--json', '--holdings')
     expect([refused.status, refused.stdout]).toEqual([2, ''])
-    expect(refused.stderr).toContain('--json prints the counts of a whole store; it does not go with --holdings')
+    expect(refused.stderr).toContain('--json prints the counts of a whole store; it cannot be combined with --holdings')
   })
 
   it.runIf(isSlowRun)('say of a file that is cut short how much of it is there, as every command does', async () => {

@@ -7,8 +7,8 @@ export const storeCreateCommand: Command = {
   name: 'store create',
   goesOn: true,
   summary: 'Creates the tables of a store on PostgreSQL if there are none.',
-  details: `A writer also does this when it opens the store; with this command the owner of the database does it, and a writer with fewer rights
-can follow. A store with the tables of another program is refused.`,
+  details: `A writer also does this when it opens the store. With this command, the owner of the database can create the tables for a writer with fewer
+rights. A store with another layout is refused.`,
   arguments: [],
   options: [settings.store],
   required: [settings.store],

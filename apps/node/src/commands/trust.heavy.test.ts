@@ -120,7 +120,7 @@ describe('trust check', () => {
     expect(bed.run('index', 'copy', ...plain)).toMatchObject({
       status: 2,
       stderr: expect.stringMatching(
-        /^ledger-state: copy has data that index did not write, and would declare proven: /,
+        /^ledger-state: copy has data that index did not write, and would mark as proven: /,
       ),
     })
     expect(signedOf('copy')).toBeNull()
@@ -181,7 +181,7 @@ describe('an ingest of only epoch changes', () => {
     await writeContradictedStore(bed.folder)
     expect(bed.ingest('endings', 'empty', '--waypoint', WAYPOINT)).toMatchObject({
       status: 1,
-      stderr: expect.stringContaining('the backup of epoch changes does not hold a version: the store is still empty'),
+      stderr: expect.stringContaining('the backup of epoch changes has no versions: the store is still empty'),
     })
     expect(existsSync(bed.at('empty'))).toBe(false)
   })

@@ -21,9 +21,9 @@ const keptOption = defaultedOption('keep', 'N', 'number of trees to keep, the ne
 export const trustCheckCommand: Command = {
   name: 'trust check',
   summary: 'Verifies the epoch changes of a store again from a waypoint, signature by signature.',
-  details: `A store keeps the epoch changes that verify it. The first one has the waypoint; each further one is signed by the validators
-that the previous one announced. Without --waypoint, the command uses the waypoint trusted when the store was made: give the
-waypoint that the network publishes to trust nobody else.`,
+  details: `A store keeps the epoch changes that verify it. The first epoch change has the waypoint; each further epoch change is signed by the
+validators that the previous one names. Without --waypoint, the command uses the waypoint with which the store was made. Give the
+waypoint that the network publishes, so that you need not trust whoever made the store.`,
   arguments: [],
   options: [...storeOptions, settings.network, settings.waypoints, settings.hashSalt],
   examples: [
@@ -64,10 +64,10 @@ async function checkTrust(place: StorePlace, input: CommandInput, signal: AbortS
 export const trustKeepTreeCommand: Command = {
   name: 'trust keep-tree',
   goesOn: true,
-  summary: 'Builds the tree of the newest signed checkpoint; with it a node proves its answers.',
-  details: `A store keeps how validators signed the state at the end of a block. The tree of that state, about 67 bytes per key on disk, lets a
-node answer \`?proof=true\` at that version. The command builds it at a pinned version, even while a node serves the store, and shows that the state is
-the signed one, as \`check --state-root\` does. A node that runs finds it by itself.`,
+  summary: 'Builds the state tree of the newest signed checkpoint, from which a node proves its answers.',
+  details: `A store keeps signed checkpoints: signatures for the state at the end of a block. With the tree of that state, about 67 bytes per key on disk, a
+node can answer \`?proof=true\` at that version. The command builds the tree even while a node serves the store, and compares its root with the
+signed root, as \`check --state-root\` does. A running node starts to use the tree by itself.`,
   arguments: [],
   options: [...storeOptions, keptOption, settings.treeDir, settings.network, settings.hashSalt],
   examples: ['ledger-state trust keep-tree --data-dir data/mainnet'],
@@ -98,8 +98,8 @@ export const trustRejectUnsignedCommand: Command = {
   name: 'trust reject-unsigned',
   goesOn: true,
   summary: 'Permanently removes all versions that no validators signed.',
-  details: `For a store with a ledger that differs from the signed ledger: its versions above the newest signed one came from a wrong
-node. First stop a node that follows into the store; afterwards ingest a signed source, or follow another node.`,
+  details: `Use this if the ledger of a store differs from the signed ledger, because the versions above the newest signed version came from a faulty
+node. First stop the node that writes to the store. Afterwards ingest a signed source, or follow another node.`,
   arguments: [],
   options: [...storeOptions],
   examples: ['ledger-state trust reject-unsigned --data-dir data/mainnet'],

@@ -54,7 +54,7 @@ const formatOption = option(
 )
 const ignoreClockOption = switchOption(
   'ignore-clock',
-  'let blocks that write nothing but the time make no step, although the view reads it: not all changes are shown',
+  'ignore writes of the block time, even if the view reads it: some changes may be missing',
 )
 
 /** Time after which a page ends: no signal is noticed within it, and each run of a view may take long. */

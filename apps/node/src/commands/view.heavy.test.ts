@@ -144,8 +144,10 @@ describe('view --history', () => {
       view('0x42::main::value', '0xa1', '--bcs'),
     ])
     expect(outcomes.map(({ status }) => status)).toEqual([2, 2, 2, 2])
-    expect(outcomes[0]!.stderr).toContain('--version does not go with --history')
-    expect(outcomes[2]!.stderr).toContain('--every goes only with --history')
-    expect(outcomes[3]!.stderr).toContain('--bcs does not go with --history, which prints the answers as JSON, CSV')
+    expect(outcomes[0]!.stderr).toContain('--version cannot be combined with --history')
+    expect(outcomes[2]!.stderr).toContain('--every needs --history')
+    expect(outcomes[3]!.stderr).toContain(
+      '--bcs cannot be combined with --history, which prints the answers as JSON, CSV',
+    )
   })
 })

@@ -15,19 +15,19 @@ import { namesOfHistoryOptions, printViewHistory, VIEW_HISTORY_OPTIONS } from '.
 const typeArgumentOption: Option<readonly TypeTag[]> = {
   name: 'type-arg',
   value: 'TYPE',
-  description: 'a type argument; repeat it for the next, or put commas between them',
+  description: 'a type argument; repeat the option for further ones, or separate them with commas',
   isList: true,
   parse: (text) => splitTypes(text).map(parseTypeTag),
 }
-const bcsOption = switchOption('bcs', 'print the BCS of each result in hex, one a line')
-const historyOption = switchOption('history', 'print each version at which the answer changed, one a line')
+const bcsOption = switchOption('bcs', 'print the BCS of each result in hex, one per line')
+const historyOption = switchOption('history', 'print each version at which the answer changed, one per line')
 
 export const viewCommand: Command = {
   name: 'view',
   summary: 'Runs a view function, and prints its results as a JSON array.',
-  details: `It runs with the modules and the state of the version. An argument is JSON; a word that is not JSON, such as an address, is a
-text. Numbers may have any size. With --history it prints every change of the answer, exactly, or with --every the answers at
-points in time; --from, --to, --order, --limit, --csv, --format and --ignore-clock belong to it.`,
+  details: `The view runs with the modules and the state of the version. An argument is JSON; a word that is not JSON, such as an address, is a
+string. Numbers may have any size. With --history, the command prints every change of the answer, or with --every the answers at points in
+time. The options --from, --to, --order, --limit, --csv, --format and --ignore-clock need --history.`,
   arguments: [
     { name: 'FUNCTION', description: 'the function, such as 0x1::coin::balance' },
     { name: 'ARG', description: 'its arguments, as clients write them in JSON', isRest: true },
@@ -48,11 +48,11 @@ points in time; --from, --to, --order, --limit, --csv, --format and --ignore-clo
     const isHistory = input.get(historyOption)
     const [stateOption] = namesOfStateOptions(input)
     if (isHistory && stateOption !== undefined)
-      throw usageError(`--${stateOption} does not go with --history: see --to`)
+      throw usageError(`--${stateOption} cannot be combined with --history: use --to`)
     if (isHistory && input.get(bcsOption))
-      throw usageError('--bcs does not go with --history, which prints the answers as JSON, CSV or Parquet')
+      throw usageError('--bcs cannot be combined with --history, which prints the answers as JSON, CSV or Parquet')
     const [misplaced] = isHistory ? [] : namesOfHistoryOptions(input)
-    if (misplaced !== undefined) throw usageError(`--${misplaced} goes only with --history`)
+    if (misplaced !== undefined) throw usageError(`--${misplaced} needs --history`)
     const print = input.get(bcsOption) ? printBcs : printJson
     const request = { ...name, typeArguments, arguments: { json } }
     const store = await openLedger(storePlace(input, 'view'))

@@ -80,7 +80,7 @@ describe('readConfiguration', () => {
     [{ json: 'no' }, '"json": expected true or false'],
     [{ 'log-level': 'loud' }, '"log-level": "loud" is not one of trace, debug'],
     [{ follow: 'ftp://x' }, '"follow": "ftp://x" is not the URL of a node'],
-    [[1], 'holds no JSON object'],
+    [[1], 'does not contain a JSON object'],
     ['{', 'cannot be read'],
   ])('refuses the file %j', (content, message) => {
     expect(() => readConfiguration(file(content), {})).toThrow(message)
@@ -120,11 +120,11 @@ describe('a file that is read again', () => {
   )
 
   it.each([
-    [{ json: false, bcs: false }, /leave nothing to answer with/],
+    [{ json: false, bcs: false }, /leave no format for answers/],
     [{ 'replica-of': 'http://node-a:8090' }, /name two sources/],
     ['{"retain": 5, "follow": "http://no', /cannot be read/],
     ['', /cannot be read/],
-    ['null', /holds no JSON object/],
+    ['null', /does not contain a JSON object/],
     [{ folow: 'http://node.example/v1' }, /"folow" is not a setting; did you mean follow\?/],
   ])('is refused if it says %j', (content, message) => {
     const input = parse('--config', file(GOOD))

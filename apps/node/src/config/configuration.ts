@@ -53,7 +53,7 @@ function readConfigurationFile(path: string, origin: string, given: Map<Option<u
     throw usageError(`${origin}: ${path} cannot be read: ${whyUnreadable(error)}; ${expected}`)
   }
   if (typeof content !== 'object' || content === null || Array.isArray(content)) {
-    throw usageError(`${origin}: ${path} holds no JSON object, such as {"retain": 1000000}`)
+    throw usageError(`${origin}: ${path} does not contain a JSON object, such as {"retain": 1000000}`)
   }
   for (const [name, value] of Object.entries(content)) {
     if (name === '$schema') continue

@@ -148,13 +148,13 @@ export const settings = {
     keepTransactions: option(
       'keep-transactions',
       'whole|summary|none',
-      'parts of transactions to keep: everything, with events; hash, success, sender and entry function of those that write; or nothing; by default a new store keeps everything that the source has, and other stores continue as they began',
+      'parts of transactions to keep: everything, with events; hash, success, sender and entry function of transactions that write state; or nothing; by default a new store keeps everything that the source has, and other stores continue as they began',
       oneOf('whole', 'summary', 'none'),
     ),
     transactionIndexes: option(
       'transaction-indexes',
       'LIST',
-      'indexes of whole transactions to keep, with commas: hash, sender, affected, event-key, event-type; or none (default: all); a store with whole transactions keeps those that it has',
+      'indexes of whole transactions to keep, separated by commas: hash, sender, affected, event-key, event-type; or none (default: all); a store that has whole transactions keeps its indexes',
       parseTransactionIndexes,
     ),
     retainTransactions: atOnce(
@@ -168,7 +168,7 @@ export const settings = {
     holdings: defaultedOption(
       'holdings',
       'on|off',
-      'index holdings, for balances, holders, tokens and activities; a store that has versions without the index does not begin it (ledger-state index builds it)',
+      'index holdings, for balances, holders, tokens and activities; cannot be switched on for a store that has versions without the index (ledger-state index makes a copy that has it)',
       'on',
       oneOf('on', 'off'),
     ),
@@ -209,14 +209,14 @@ export const settings = {
     backupInterval: defaultedOption(
       'backup-interval',
       'SECONDS',
-      'how often a node that was started with --network and --since checks the backup for new signatures',
+      'interval at which a node that was started with --network and --since checks the backup for new signatures',
       '3600',
       seconds(1),
     ),
     keepChunks: textOption(
       'keep-chunks',
       'DIR',
-      'keep the fetched part of a backup as a backup in a folder; other nodes can ingest it',
+      'keep the fetched part of a backup in a folder, as a backup that other nodes can ingest',
     ),
     checkDisk: switchOption(
       'check-disk',
@@ -268,7 +268,7 @@ export const settings = {
       matching(/^\d+:[0-9a-f]{64}$/, 'VERSION:HASH, with a hash of 64 hex digits'),
     ),
     unsigned: switchOption('unsigned', 'ingest a source without verifying the signatures of validators'),
-    requireSigned: switchOption('require-signed', 'serve nothing after the newest version that validators signed'),
+    requireSigned: switchOption('require-signed', 'serve nothing above the newest version that validators signed'),
     hashSalt: atOnce(
       textOption(
         'hash-salt',
@@ -306,7 +306,7 @@ export const settings = {
       'with an audit, disk space for proofs at the ends of blocks, in percent of the size of the store; 0 for none; by default the value of the last audit',
       wholeNumber(0, 1_000),
     ),
-    auditReadiness: switchOption('audit-readiness', 'not ready once an audit has found a wrong state'),
+    auditReadiness: switchOption('audit-readiness', 'make the node unready if an audit finds a wrong state'),
     treeDir: textOption('tree-dir', 'DIR', 'folder of these trees; by default the folder of the store'),
   }),
   ...inGroup('Following and replicas', {
@@ -341,7 +341,7 @@ export const settings = {
       option(
         'max-lag',
         'SECONDS',
-        'answer /-/ready with 503 while the newest block is older than this (default: no limit)',
+        'answer /-/ready with 503 if the newest block is older than this (default: no limit)',
         (text) => wholeNumber(1, 2 ** 32)(text) * 1_000,
       ),
     ),
@@ -386,14 +386,14 @@ export const settings = {
     leastGasEstimate: defaultedOption(
       'least-gas-estimate',
       'PRICE',
-      'lowest gas unit price that estimate_gas_price answers, even if the ledger allows a lower price',
+      'lowest gas unit price that estimate_gas_price returns, even if the ledger allows a lower price',
       '0',
       wholeNumber(0, Number.MAX_SAFE_INTEGER),
     ),
     archivalEndpoint: option(
       'archival-endpoint',
       'URL',
-      'URL of a service, ending in /v1, that answers for versions pruned here; errors name it',
+      'URL of a service, ending in /v1, that has the versions pruned here; errors name it',
       remoteUrl(/^https?:\/\/[^/?#]+(\/[^?#]*)?\/v1$/, 'an absolute URL that ends in /v1'),
     ),
   }),
@@ -434,14 +434,14 @@ export const settings = {
     drainDelay: defaultedOption(
       'drain-delay',
       'SECONDS',
-      'how long a stopping node still serves while /-/ready answers 503',
+      'time that a stopping node still accepts requests while /-/ready answers 503',
       '0',
       seconds(0),
     ),
     stopTimeout: defaultedOption(
       'stop-timeout',
       'SECONDS',
-      'how long requests may take to end when the node stops',
+      'time limit for requests in progress when the node stops',
       secondsText(DEFAULT_LIMITS.drainTimeoutMs),
       seconds(0),
     ),
@@ -457,7 +457,7 @@ export const settings = {
     logFormat: defaultedOption(
       'log-format',
       'FORMAT',
-      'json (a line each), text, or auto: text on a terminal',
+      'json (one object per line), text, or auto: text on a terminal, else json',
       'auto',
       oneOf('json', 'text', 'auto'),
     ),

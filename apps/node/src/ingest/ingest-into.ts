@@ -114,7 +114,7 @@ async function mergeFiles(engine: StateEngine, isRange: boolean, signal: AbortSi
   closeOnStop(signal, engine)
   await mergeWithProgress(engine, process.stderr)
   if (!isRange) return
-  notice('making one segment of all files: it can then be joined with other ranges')
+  notice('merging all files into one segment, so that it can be joined with other ranges')
   await engine.compact()
 }
 

@@ -24,7 +24,7 @@ export function createLogger({ level, format }: LogSettings, processName: string
       })
     : (line: string): string => line
   const sink = openLogSink((dropped) => {
-    log.warn({ dropped }, `${dropped} lines of this log were dropped, because nobody read it`)
+    log.warn({ dropped }, `${dropped} lines of this log were dropped, because nobody read the log`)
   })
   const base = { process: processName, pid: process.pid }
   const log = pino(

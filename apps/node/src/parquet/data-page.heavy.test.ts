@@ -111,6 +111,6 @@ describe('a view history as Parquet', () => {
       2,
       expect.stringContaining('--csv and --format parquet are both given'),
     ])
-    expect([alone.status, alone.stderr]).toEqual([2, expect.stringContaining('--format goes only with --history')])
+    expect([alone.status, alone.stderr]).toEqual([2, expect.stringContaining('--format needs --history')])
   })
 })

@@ -112,7 +112,7 @@ describe('start --network --since', () => {
     await storeReaches(program, begun, 'ledger_version')
     configure(undefined)
     program.child.kill('SIGHUP')
-    await program.outputMatching(/SIGHUP: no setting was changed: .*--network is gone/)
+    await program.outputMatching(/SIGHUP: no setting was changed: .*--network was removed/)
     configure(networkOf('moved.json', [node.url]))
     program.child.kill('SIGHUP')
     await program.outputMatching(/SIGHUP: network changed/)

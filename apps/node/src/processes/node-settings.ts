@@ -131,7 +131,7 @@ export function nodeSettings(
 /** @throws `usage` */
 function readerSettings(input: CommandInput, { place, log, stopTimeoutMs, window }: SharedSettings): ReaderSettings {
   const output = { json: input.get(settings.json), bcs: input.get(settings.bcs) }
-  if (!output.json && !output.bcs) throw usageError('--no-json and --no-bcs together leave nothing to answer with')
+  if (!output.json && !output.bcs) throw usageError('--no-json and --no-bcs together leave no format for answers')
   return {
     place,
     headerWord: input.get(settings.headerWord),
@@ -234,6 +234,6 @@ function expectFolderNotNeeded(input: CommandInput): void {
 function followedUrl(input: CommandInput): string | undefined {
   const [follow, replicaOf] = [input.get(settings.follow), input.get(settings.replicaOf)]
   if (follow !== undefined && replicaOf !== undefined)
-    throw usageError('--follow and --replica-of name two sources: a store has one')
+    throw usageError('--follow and --replica-of name two sources, but a store has only one')
   return follow ?? replicaOf
 }

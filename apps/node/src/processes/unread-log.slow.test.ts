@@ -52,7 +52,7 @@ it.each(['json', 'text'])('a pipe that is not read for a while loses lines, whic
   node.stderr!.on('data', (piece) => {
     output += piece
   })
-  const lost = /[1-9]\d* lines of this log were dropped, because nobody read it/
+  const lost = /[1-9]\d* lines of this log were dropped, because nobody read the log/
   await eventually(
     () => lost.test(output),
     () => `${lost} in ${output.slice(-1_000)}`,

@@ -8,7 +8,7 @@ it('a file is no folder of an audit', () => {
   const folder = mkdtempSync(join(tmpdir(), 'audit-lock-'))
   const file = join(folder, 'file')
   writeFileSync(file, '')
-  const message = `the folder ${file} cannot be made: ${file} is not a folder`
+  const message = `the folder ${file} cannot be created: ${file} is not a folder`
   expect(() => lockAudit(file)).toThrow(expect.objectContaining({ code: 'usage', message }))
   rmSync(folder, { recursive: true })
 })

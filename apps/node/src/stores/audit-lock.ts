@@ -5,7 +5,7 @@ import { makeDataFolder } from './make-data-folder.js'
 
 /**
  * Takes the lock of the folder of an audit. Returns a function that releases it.
- * @throws `audit_running`; `usage` if the folder cannot be made
+ * @throws `audit_running`; `usage` if the folder cannot be created
  */
 export function lockAudit(folder: string): () => void {
   makeDataFolder(folder)

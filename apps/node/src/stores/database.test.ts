@@ -275,7 +275,9 @@ describe('a store in a database', () => {
       ]) {
         expect(bed.run(...words)).toMatchObject({
           status: 1,
-          stderr: expect.stringMatching(/^ledger-state: \S+ already holds a store: name another place for the copy\n$/),
+          stderr: expect.stringMatching(
+            /^ledger-state: \S+ already holds a store: name another folder or database for the copy\n$/,
+          ),
         })
       }
       writeFileSync(bed.at('more.ndjson'), [FEED_HEADER, ...feedRows(0, 150)].join('\n'))

@@ -14,7 +14,7 @@ it('a file in the place of the folder of a store is named', async () => {
     const error = await openWriter({ kind: 'folder', dataDir }).catch((reason: unknown) => reason)
     expect(error).toMatchObject({
       code: 'usage',
-      message: `the folder ${dataDir} cannot be made: ${file} is not a folder`,
+      message: `the folder ${dataDir} cannot be created: ${file} is not a folder`,
     })
   }
 })

@@ -360,7 +360,7 @@ describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
         answer.status = 403
       })
       await expect(read('state/digits')).rejects.toThrow(
-        `${flavour}://bucket/e1/state/digits cannot be read without an account that has access (status 403, NoSuchKey: `,
+        `${flavour}://bucket/e1/state/digits cannot be read without credentials that have access (status 403, NoSuchKey: `,
       )
     })
 
@@ -464,7 +464,7 @@ describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
       server!.lists = false
       await expect(list(storage!, 'state')).rejects.toMatchObject({
         code: 'source_failed',
-        message: `${server!.url} cannot be listed without an account that has access (status 403, AccessDenied: Access Denied); alternatively, ingest a copy of the backup from a folder`,
+        message: `${server!.url} cannot be listed without credentials that have access (status 403, AccessDenied: Access Denied); alternatively, ingest a copy of the backup from a folder`,
       })
     })
 

@@ -180,7 +180,7 @@ describe('a backup in a folder with other things than files', () => {
       writeFileSync(join(odd, `metadata/${name}.meta.gz`), gzipSync(Buffer.alloc(499_999, '\n')))
     await expect(readBackupMetadata(oddStorage)).rejects.toMatchObject({
       code: 'invalid_backup',
-      message: `${join(odd, 'metadata/b.meta.gz')} adds to more than 500000 lines of metadata`,
+      message: `${join(odd, 'metadata/b.meta.gz')} brings the metadata to more than 500000 lines`,
     })
     rmSync(join(odd, 'metadata/b.meta.gz'))
     expect(await versionsOf()).toEqual([7n])
@@ -216,7 +216,7 @@ describe('a file of the storage of a backup', () => {
   it('is refused outside the backup, and if it is missing', async () => {
     for (const handle of ['/etc/hosts', '../secret', 'state/../../secret']) {
       expect(() => new ManifestMembers({ proof: handle }, 'a manifest').fileName('proof')).toThrow(
-        `a manifest names ${JSON.stringify(handle)}, which lies outside the backup`,
+        `a manifest names ${JSON.stringify(handle)}, which is outside the backup`,
       )
     }
     await expect(readManifest(storage, 'state/absent')).rejects.toMatchObject({

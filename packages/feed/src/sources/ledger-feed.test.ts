@@ -197,7 +197,7 @@ describe('a ledger feed that begins with a state', () => {
     ] as const) {
       await expect(partsAfter(text, mark)).rejects.toMatchObject({
         code: 'invalid_feed',
-        message: expect.stringMatching(/does not continue the import that was cut short: resume it from the source/),
+        message: expect.stringMatching(/does not continue the interrupted import: resume it from the source/),
       })
     }
     expect(await partsAfter(lines, marks.at(-1)!)).toEqual([])

@@ -245,7 +245,7 @@ describe('a broken answer', () => {
     [
       'more transactions than were asked for',
       Buffer.from(restPage(chain, 1, 101)),
-      /answered 101 transactions that begin with version 1; at most 100 were asked for/,
+      /answered 101 transactions that begin with version 1; at most 100 were requested/,
     ],
   ]
 

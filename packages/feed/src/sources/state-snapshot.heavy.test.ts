@@ -92,9 +92,7 @@ describe('a state snapshot', () => {
     const other = writeBackup(fork, join(folder, 'fork'), { snapshot: { version, chunk: 15 } })
     await expect(read(parts[0]!.mark, false, other)).rejects.toMatchObject({
       code: 'verification_failed',
-      message: expect.stringMatching(
-        /has the state root .*, but the import that was cut short began with .*: resume it/,
-      ),
+      message: expect.stringMatching(/has the state root .*, but the interrupted import began with .*: resume it/),
     })
   })
 
@@ -113,7 +111,7 @@ describe('a state snapshot', () => {
     const ofFeed = new ByteWriter().bytes(Buffer.from('LSFEED\0\x01', 'latin1')).u64(3n).bytes(new Uint8Array(32))
     const ofStore = new ByteWriter().bytes(Buffer.from('LSSTORE\0', 'latin1')).bytes(parts[0]!.entries.at(-1)!.key)
     for (const mark of [Uint8Array.of(1, 2), ofFeed.toBytes(), ofStore.toBytes()])
-      await expect(read(mark)).rejects.toMatchObject(failure(/does not continue the import that was cut/))
+      await expect(read(mark)).rejects.toMatchObject(failure(/does not continue the interrupted import/))
     // Without proofs it resumes either.
     const { parts: proven } = await read()
     for (const [first] of [parts, proven]) {

@@ -238,7 +238,7 @@ describe('a transaction backup', () => {
   it('refuses file names that lead out of the backup', async () => {
     const entry = { first_version: 0, last_version: 9, manifest: '../../etc/passwd' }
     writeFileSync(join(root, 'a.meta'), JSON.stringify({ TransactionBackup: entry }))
-    await expect(readAll()).rejects.toThrow(/lies outside the backup/)
+    await expect(readAll()).rejects.toThrow(/is outside the backup/)
   })
 
   it.each([
@@ -273,7 +273,7 @@ describe('a transaction backup', () => {
     writeFileSync(path, JSON.stringify({ ...manifest, chunks: manifest.chunks.toReversed() }))
     await expect(readAll()).rejects.toMatchObject({
       code: 'invalid_backup',
-      message: expect.stringMatching(/"chunks"\[1\] begins at version 10, before the chunk in front of it, .* at 20$/),
+      message: expect.stringMatching(/"chunks"\[1\] begins at version 10, before the previous chunk, .* at 20$/),
     })
   })
 

@@ -124,7 +124,7 @@ describe('a window of a backup', () => {
     const wanted = window({ timeUsec: made[2]!.timestampUsec! })
     await expect(readWindow(wanted, {}, root)).rejects.toMatchObject({
       code: 'invalid_backup',
-      message: expect.stringMatching(/has the end of an epoch that is not after version \d+/),
+      message: expect.stringMatching(/has an end of an epoch that is not after version \d+/),
     })
   })
 

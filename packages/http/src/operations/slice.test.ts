@@ -90,10 +90,13 @@ describe.each(['an engine', 'an engine whose reads are promises'])('a slice over
     ['/accounts/0xa2/balance/0xa', `${UNKNOWN} account 0xa2; ingest with --only-account 0xa2 to keep it`],
     ['/accounts/0xa2/balance/0xa/history', `${UNKNOWN} account 0xa2; ingest with --only-account 0xa2 to keep it`],
     ['/tables/0x7/items', `${UNKNOWN} table 0x7; ingest with --only-table 0x7 to keep it`],
-    ['/accounts/0xb1/resources', 'this store knows account 0xb1 only as written since version 3; other values'],
+    [
+      '/accounts/0xb1/resources',
+      'this store has only the values of account 0xb1 that were written since version 3; other values',
+    ],
     [
       '/accounts/0xb1/resource/0x42::main::R',
-      'this store knows account 0xb1 only as written since version 3; other values',
+      'this store has only the values of account 0xb1 that were written since version 3; other values',
     ],
   ])('answers GET %s with 410, the line that would have kept it, and where an archive is', async (path, message) => {
     const { status, json } = await get(path)

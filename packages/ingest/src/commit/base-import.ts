@@ -68,7 +68,7 @@ async function beginImport(
     options.onNotice?.(droppedImport(left.version, `begins with the state at version ${version}`))
   const begun = await engine.beginImport(version, { resume: true })
   const isOther = !isMarkOfImport(begun.mark, imported)
-  if (isOther) options.onNotice?.('the import that was cut short kept another part of the state: it starts over')
+  if (isOther) options.onNotice?.('the interrupted import kept another part of the state: it starts over')
   const state = isOther ? await engine.beginImport(version, { resume: false }) : begun
   const begin = markOfImport(undefined, imported)
   if (begin && state.mark === undefined) await state.add([], begin)

@@ -233,7 +233,7 @@ describe('an ingest that keeps a slice', () => {
     await expect(ingestSource(slice, await open())).rejects.toMatchObject({ code: 'slice_mismatch' })
     const notices: string[] = []
     await ingestSource(slice, await open(), { ...only('0xb1'), onNotice: (message) => notices.push(message) })
-    expect(notices[0]).toBe('the import that was cut short kept another part of the state: it starts over')
+    expect(notices[0]).toBe('the interrupted import kept another part of the state: it starts over')
     expect(readSlice(createLedger(slice).at().view)).toMatchObject({ digest: sliceDigest(only('0xb1').only.spec) })
   })
 

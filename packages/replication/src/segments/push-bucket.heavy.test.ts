@@ -159,7 +159,9 @@ it('a push that fails in the middle leaves the manifest before; the next one com
       : undefined
   await expect(push()).rejects.toMatchObject({
     code: 'source_failed',
-    message: expect.stringMatching(/mainnet\/segments\.json was not written: status 403, AccessDenied; the account/),
+    message: expect.stringMatching(
+      /mainnet\/segments\.json was not written: status 403, AccessDenied; the credentials/,
+    ),
   })
   expect(readFileSync(join(at('cloud/nets/mainnet'), MANIFEST_NAME), 'utf8')).toBe(before)
   await verifySegments(openSharedFiles(PLACE))

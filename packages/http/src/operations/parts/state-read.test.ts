@@ -53,7 +53,7 @@ beforeAll(async () => {
 })
 afterAll(() => proven.close())
 
-const NO_PROOF = 'this operation gives no proof; `GET /v1/spec` shows the operations that have the parameter `proof`'
+const NO_PROOF = 'this operation has no proofs; `GET /v1/spec` shows the operations that have the parameter `proof`'
 const hasher = new LedgerHasher()
 const AT = `ledger_version=${CHECKPOINT}&proof=true`
 const item = (key: string) => ({ key_type: 'u64', value_type: '0xcafe::game::Score', key })

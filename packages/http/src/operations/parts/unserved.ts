@@ -1,8 +1,8 @@
 import { operationNotServed } from '../../errors.js'
 import type { Route } from './operation.js'
 
-const TRANSACTIONS = 'this service keeps states, and no whole transactions'
-const EVENTS = 'this service keeps states, and no events'
+const TRANSACTIONS = 'this service does not keep whole transactions'
+const EVENTS = 'this service does not keep events'
 const SUBMISSION = 'this service keeps the state of a ledger, and accepts no transactions'
 
 /** Kinds of the reference's operations that this service does not answer itself. */
