@@ -12,10 +12,10 @@ import { writeNotice } from '../terminal/notice.js'
 import { createProgressLine } from '../terminal/progress-line.js'
 import { untilStop } from '../until-stop.js'
 
-const intoOption = textOption('into', 'OUT', 'folder of the joined store; it must not exist yet')
+const intoOption = textOption('into', 'OUT', 'folder of the joined store; it must be empty or absent')
 const stateRootOption = switchOption(
   'check-state-root',
-  'compute the root of the newest state, and compare it with the ledger’s',
+  'compare the root of the newest state with the root in the ledger',
   true,
 )
 
