@@ -7,7 +7,7 @@ export interface SearchingReader extends StateReader {
   nearestWrite?(key: Uint8Array, search: WriteSearch): bigint | null | undefined
 }
 
-/** Same as `SearchingReader.nearestWrite`, for any reader: one without it is asked for its history. */
+/** Same as `SearchingReader.nearestWrite`, for any reader: if a reader does not have it, this searches its history. */
 export function nearestWrite(reader: SearchingReader, key: Uint8Array, search: WriteSearch): bigint | null | undefined {
   return reader.nearestWrite ? reader.nearestWrite(key, search) : nearestInHistory(reader, key, search)
 }

@@ -120,7 +120,7 @@ export interface WriterOptions extends StateEngineOptions {
   readonly part?: boolean | undefined
 }
 
-/** Kind and end of a copy. */
+/** Options of a copy: its kind, and a signal that stops it. */
 export interface SnapshotOptions {
   /** Whether to leave out what no version needs; false by default. */
   readonly compact?: boolean

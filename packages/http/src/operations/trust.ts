@@ -33,7 +33,7 @@ export interface LedgerTrust {
   readonly audited?: AuditedVersions | undefined
 }
 
-/** Reads the present signatures. */
+/** Reads the current signatures. */
 export type ReadTrust = () => LedgerTrust
 
 const U64_OR_NULL = { oneOf: [{ $ref: '#/components/schemas/U64' }, { type: 'null' }] }

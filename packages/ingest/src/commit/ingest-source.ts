@@ -54,8 +54,8 @@ const BLOCK_END_PATIENCE_MS = 2_000
 
 /**
  * Commits the versions of a source that the store does not have. It skips versions that the store has, so the same call
- * resumes an ingest that was cut short. It compares the newest of them, if the source still has it. If the source
- * fails, everything before the failure is committed first. Leaves source and store open.
+ * resumes an interrupted ingest. It compares the newest of them, if the source still has it. If the source fails,
+ * everything before the failure is committed first. Leaves source and store open.
  * @throws errors of the source and of the store, naming the place in the source; `ledger_fork`, `chain_id_mismatch`,
  * `version_gap`, `base_missing`, `store_not_empty`; `invalid_argument` if neither source nor options give the chain id
  * @example

@@ -79,10 +79,10 @@ const NATIVE_METADATA = parseAddress('0xa')
 const COIN_STORE_PATH = pathOf(resourceKey(NATIVE_METADATA, parseStructTag('0x1::coin::CoinStore'))).subarray(0, -1)
 
 /**
- * Lists the changes of an account since version `from`, in the order of its state keys' bytes. Members of groups
- * are compared one by one. The primary stores of the chain's own asset and of `assets` come first; the primary store of
- * a coin follows its coin store. Other fungible assets leave no trace in the account. `limit` counts state keys that
- * changed; a page ends sooner if much is unchanged. The pages of a list must have the same `assets`.
+ * Lists the changes of an account since version `from`, in the order of its state keys' bytes. Members of groups are
+ * compared one by one. The primary stores of the chain's own asset and of `assets` come first; the primary store of a
+ * coin follows its coin store. The state of the account does not list other fungible assets. `limit` counts state keys
+ * that changed; a page ends sooner if much is unchanged. The pages of a list must have the same `assets`.
  * @throws `version_not_found` and `version_pruned` for `from`; (the iteration) `stored_data_invalid` if a group cannot
  *   be read
  */
@@ -101,7 +101,7 @@ export function listAccountChanges(
   }
 }
 
-/** The same. Undefined is a chance to pause: a group may have 20,000 members. */
+/** The same. It also yields undefined, so that the caller can pause: a group may have 20,000 members. */
 export function listAccountChangesInSteps(
   state: LedgerState,
   address: Uint8Array,

@@ -59,8 +59,8 @@ export interface Activity {
 }
 
 /**
- * A page of activities. The iteration yields undefined where it has worked and found none, so that its caller can let
- * others have a turn. It can be iterated once.
+ * A page of activities. The iteration also yields undefined after work that found none, so that its caller can yield to
+ * the event loop. It can be iterated once.
  */
 export interface ActivitiesPage extends Iterable<Activity | undefined> {
   /** Start of the next page, known at the end of the iteration; undefined if nothing follows. */

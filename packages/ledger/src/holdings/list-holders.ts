@@ -20,7 +20,7 @@ import {
 export const MOST_SORTED_HOLDERS = 20_000
 
 /**
- * Who holds an asset: accounts by address for a coin type, fungible stores by address for a fungible asset.
+ * The holders of an asset: accounts by address for a coin type, fungible stores by address for a fungible asset.
  * @throws `holdings_not_indexed`; `version_pruned` if a slice does not keep all stores of the asset
  */
 export function listHolders(
@@ -33,7 +33,7 @@ export function listHolders(
 }
 
 /**
- * Who holds an asset, the largest amount first; equal amounts by address.
+ * The holders of an asset, the largest amount first; equal amounts by address.
  * @throws as `listHolders`; (the iteration) `read_too_large` if the asset has more than `MOST_SORTED_HOLDERS` stores
  */
 export function listLargestHolders(

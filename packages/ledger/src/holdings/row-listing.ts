@@ -16,8 +16,8 @@ export interface HoldingsPageOptions {
 }
 
 /**
- * A page of holdings. The iteration yields undefined where it has worked and found no item, so that its caller can let
- * others have a turn. It can be iterated once.
+ * A page of holdings. The iteration also yields undefined after work that found no item, so that its caller can yield
+ * to the event loop. It can be iterated once.
  */
 export interface HoldingsPage<T> extends Iterable<T | undefined> {
   /** Start of the next page, known at the end of the iteration; undefined if nothing follows. */

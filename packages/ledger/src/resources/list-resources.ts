@@ -22,7 +22,7 @@ export function listResources(state: LedgerState, address: Uint8Array, options: 
   }
 }
 
-/** The same. Undefined is a chance to pause: a group may have 20,000 members. */
+/** The same. It also yields undefined, so that the caller can pause: a group may have 20,000 members. */
 export function listResourcesInSteps(
   state: LedgerState,
   address: Uint8Array,

@@ -34,8 +34,8 @@ const EVERYTHING = new Uint8Array(0)
 const MOST_EXAMINED = { versions: 1_000, bytes: 16 << 20 }
 
 /**
- * A page of a list, which can be iterated once. Instead of an item that a filter leaves out, and after some others that
- * were looked at, the iteration gives undefined, so that its reader can pause.
+ * A page of a list, which can be iterated once. The iteration also yields undefined, for an item that a filter excludes
+ * and after some examined items, so that its caller can pause.
  */
 export interface FoundPage<T> extends Iterable<T | undefined> {
   /** Whether every transaction since the first version asked for is kept. */

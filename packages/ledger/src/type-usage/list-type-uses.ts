@@ -55,7 +55,7 @@ export function listTypeUses(state: LedgerState, type: StructName, options: List
   }
 }
 
-/** The same. Undefined is a chance to pause: a group may have 20,000 members. */
+/** The same. It also yields undefined, so that the caller can pause: a group may have 20,000 members. */
 export function listTypeUsesInSteps(
   { view }: LedgerState,
   type: StructName,

@@ -17,7 +17,7 @@ export interface ViewBudget {
 /** Use of its budget by a run; the same cold and warm. */
 export type ViewUsage = ViewBudget
 
-/** The budget of a run that names none. */
+/** The budget of a run without the option `budget`. */
 export const DEFAULT_BUDGET: ViewBudget = {
   instructions: 5_000_000,
   bytes: 64 << 20,

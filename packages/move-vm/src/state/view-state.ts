@@ -2,7 +2,7 @@
 export const NOT_LOADED = Symbol('not loaded')
 
 /**
- * The state at one version, which the caller of the vm gives. Keys are state keys in database form (`moduleKey`,
+ * The state at one version, which the caller of the VM provides. Keys are state keys in database form (`moduleKey`,
  * `resourceKey`, `resourceGroupKey`, `tableItemKey` of `@ledger-state/type-tag`). Answers other than `NOT_LOADED` never
  * change.
  */
@@ -27,7 +27,7 @@ export interface ViewState {
 }
 
 /**
- * Notes a key that a run uses. `text` is the key in hex; `kind` says whether it belongs to the code (a module or a
+ * Records a key that a run uses. `text` is the key in hex; `kind` says whether it belongs to the code (a module or a
  * setting of the chain, see `ViewState.revision`) or to the values. The bytes of the key must not be changed.
  */
 export type TraceRead = (key: Uint8Array, text: string, kind: 'code' | 'value') => void

@@ -61,13 +61,12 @@ export interface FetchSnapshotOptions {
 /**
  * Fetches a snapshot of another node's store into a folder without one, checks it, and puts it in place: whatever
  * happens, the folder has a whole and sound store or none. A piece with a wrong hash is fetched again; the whole
- * snapshot is fetched again if its check fails. The next call resumes one that was cut short, as long as the source
- * keeps the snapshot: ten minutes after the last request for it. Returns whether the store is in place: false if the
- * signal stopped the call.
+ * snapshot is fetched again if its check fails. The next call resumes an interrupted fetch, as long as the source keeps
+ * the snapshot: ten minutes after the last request for it. Returns whether the store is in place: false if the signal
+ * stopped the call.
  * @param url at which the other node serves its feed
  * @throws `source_failed` if three answers in a row cannot be used; `store_corrupt` if three snapshots in a row do not
- * pass
- *   the check; errors of the system, such as a full disk
+ *   pass the check; errors of the system, such as a full disk
  */
 export async function fetchSnapshot(url: string, path: string, options: FetchSnapshotOptions = {}): Promise<boolean> {
   return await new SnapshotFetch(url.replace(/\/+$/, ''), path, options).run()

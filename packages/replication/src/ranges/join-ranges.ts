@@ -50,9 +50,9 @@ const FINAL_LEVEL = 255
 const [SUMMARY, WHOLE] = [1, 2]
 
 /**
- * Joins stores of ranges of a ledger, in any order, into one store. The ranges must follow each other: at each seam, the
- * accumulator with which a range begins is compared with that at the end of the range before, with all its subtrees. The
- * joined store appears at `path` when it is complete and checked.
+ * Joins stores of ranges of a ledger, in any order, into one store. The ranges must follow each other: the accumulator
+ * with which a range begins is compared with that at the end of the range before, with all its subtrees. The joined
+ * store appears at `path` when it is complete and checked.
  * @throws `invalid_argument` if a store is not of a range, or is not finished, or keeps other parts of transactions;
  *   `version_gap`; `ledger_fork`; `chain_id_mismatch`; `store_corrupt`; `store_not_empty`; `store_locked` while another
  *   process joins into the same folder; `store_full`

@@ -22,7 +22,7 @@ const PART = '.part'
 /** Fetched files: `segment-` and the hash, until the store is made. */
 const FETCHED = /^segment-[0-9a-f]{64}(?:\.part)?$/
 
-/** Progress and end of a fetch. */
+/** Callbacks for the progress of a fetch, and a signal that stops it. */
 export interface FetchSegmentsOptions {
   /** Called with the bytes that are here, and all. */
   readonly onProgress?: ((bytes: number, total: number) => void) | undefined

@@ -19,7 +19,7 @@ import { encodeManifest, type ManifestFile, nameOfFile, type SegmentsManifest } 
 const WORK_NAME = 'push'
 const SHOWN_KEY_BYTES = 32
 
-/** Progress and end of a push. */
+/** Callbacks for the progress of a push, and a signal that stops it. */
 export interface PushOptions {
   /** Called with the bytes of the files that are in place, and of all. */
   readonly onProgress?: ((bytes: number, total: number) => void) | undefined
@@ -35,12 +35,13 @@ export interface PushedSegments {
 }
 
 /**
- * Puts the segment files of a store, as it is now, into a folder or a bucket, with a manifest that names them: as links if
- * they are on the same disk. The store may be written meanwhile. Files are named by their hash: a later push adds the
- * new ones. The manifest comes last. A push that is killed leaves the manifest before, and the next one completes it. For a
- * bucket, links to the files are next to the store meanwhile, in `PATH.push.unfinished`.
- * @throws errors of the store, such as `store_full`; `source_failed` for a bucket; `store_locked` while another process pushes
- *   into the folder
+ * Copies the segment files of a store to a folder or a bucket, with a manifest that names them: as hard links if they
+ * are on the same disk. The store may be written meanwhile; the files are of one consistent state. Files are named by
+ * their hash: a later push adds the new ones. The manifest comes last. A push that is killed leaves the manifest
+ * before, and the next one completes it. For a bucket, links to the files are next to the store meanwhile, in
+ * `PATH.push.unfinished`.
+ * @throws errors of the store, such as `store_full`; `source_failed` for a bucket; `store_locked` while another process
+ *   pushes into the folder
  */
 export async function pushSegments(
   path: string,

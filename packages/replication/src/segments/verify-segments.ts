@@ -4,7 +4,7 @@ import { manifestErrors } from '../errors.js'
 import { readManifest, toReadError } from './read-manifest.js'
 import { nameOfFile, type SegmentsManifest } from './segments-manifest.js'
 
-/** Progress and end of a verification. */
+/** Callbacks for the progress of a verification, and a signal that stops it. */
 export interface VerifySegmentsOptions {
   /** Called with the bytes that were read, and all. */
   readonly onProgress?: ((bytes: number, total: number) => void) | undefined
@@ -12,7 +12,7 @@ export interface VerifySegmentsOptions {
 }
 
 /**
- * Reads all files that a manifest names, and compares their lengths and hashes with it. It keeps nothing.
+ * Reads all files that a manifest names, and compares their lengths and hashes with it. It stores nothing.
  * @throws `store_corrupt` for the first file that differs, by its name; `source_failed` if there is no manifest
  */
 export async function verifySegments(

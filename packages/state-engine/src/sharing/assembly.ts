@@ -9,8 +9,8 @@ import { createStoreOf, type PlacedSegment } from './create-store.js'
 import type { StoreFacts } from './store-segments.js'
 
 /**
- * A store that is put together of segment files. Until it is complete, it lies in `folder`, next to its place: an interrupted
- * assembly leaves no store at the place, and the next one finds the files that the folder has.
+ * A store that is assembled from segment files. Until it is complete, it is in `folder`, next to its target: an
+ * interrupted assembly leaves no store at the target, and the next assembly reuses the files in the folder.
  */
 export interface Assembly {
   readonly folder: string
@@ -27,9 +27,9 @@ export interface Assembly {
 }
 
 /**
- * Begins or continues to put a store together. Links are followed, whether something is there or not.
- * @throws `store_not_empty` if there is something at its place; `invalid_argument` if nothing can be put there, such as
- *   for a mount point; `store_locked` while another process does the same
+ * Begins or resumes the assembly of a store. Symbolic links are followed, even if their target does not exist.
+ * @throws `store_not_empty` if there is a store at the target; `invalid_argument` if no store can be put there, such as
+ *   on a mount point; `store_locked` while another process does the same
  */
 export function openAssembly(named: string): Assembly {
   const path = withStoreErrors(named, () => followLinks(named))

@@ -29,7 +29,7 @@ import type { StoreSegment, StoreSegments } from './store-segments.js'
 const CACHE_BYTES = 2 ** 25
 const ENTRIES_BETWEEN_TURNS = 4_096
 
-/** Progress and end of a join. */
+/** Callbacks for the progress of a join, and a signal that stops it. */
 export interface JoinOptions {
   /** Called with the bytes of the files that are joined so far, and of all. */
   readonly onProgress?: ((bytes: number, total: number) => void) | undefined
