@@ -70,7 +70,7 @@ it('a store is pushed, verified and fetched by commands; a killed fetch is resum
   })
   expect(await bed.run('segments', 'verify', 'shared')).toMatchObject({
     status: 0,
-    stdout: expect.stringMatching(/^sound: versions 0 to .* are as the manifest says/),
+    stdout: expect.stringMatching(/^sound: versions 0 to .* match the manifest/),
   })
   const { url, state } = await serve(bed.at('shared'))
   state.isHeld = true

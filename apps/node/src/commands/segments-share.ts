@@ -100,7 +100,7 @@ export const segmentsVerifyCommand: Command = {
       'verifying',
       async (files, show, signal) => {
         const manifest = await verifySegments(files, { onProgress: show, signal })
-        return `sound: ${describe(manifest)} are as the manifest says`
+        return `sound: ${describe(manifest)} match the manifest`
       },
     )
   },

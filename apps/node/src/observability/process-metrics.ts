@@ -33,7 +33,7 @@ export function registerProcessMetrics(
   })
   new Counter({
     name: 'ledger_state_process_cpu_seconds_total',
-    help: 'Processor time of a process.',
+    help: 'CPU time of a process.',
     labelNames: ['process'],
     registers,
     collect() {
@@ -44,7 +44,7 @@ export function registerProcessMetrics(
   })
   new Counter({
     name: 'ledger_state_log_dropped_lines_total',
-    help: 'Lines of the log of a process that were dropped, because nobody read the lines before.',
+    help: 'Log lines of a process that were dropped, because nobody read the earlier lines.',
     labelNames: ['process'],
     registers,
     collect() {

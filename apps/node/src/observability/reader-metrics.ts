@@ -53,7 +53,7 @@ export function createReaderMetrics(
   const lookups = new SecondsHistogram(
     {
       name: 'ledger_state_lookup_duration_seconds',
-      help: `Look-ups of a key at a version, timed in one of ${LOOKUPS_PER_SAMPLE} reads.`,
+      help: `Lookups of a key at a version, timed in one of ${LOOKUPS_PER_SAMPLE} reads.`,
       bucketsSeconds: LOOKUP_BUCKETS_SECONDS,
     },
     registry,
@@ -92,7 +92,7 @@ function observeRequests(registry: Registry): ReaderMetrics['observeAnswer'] {
   const histogram = new SecondsHistogram(
     {
       name: 'ledger_state_http_request_duration_seconds',
-      help: 'From the end of the headers of a request until its answer is handed to the socket.',
+      help: 'Time from the end of the headers of a request until its answer is written to the socket.',
       bucketsSeconds: REQUEST_BUCKETS_SECONDS,
     },
     registry,
@@ -113,7 +113,7 @@ function observeForwards(registry: Registry): Pick<ReaderMetrics, 'observeForwar
   const histogram = new SecondsHistogram(
     {
       name: 'ledger_state_forward_duration_seconds',
-      help: 'Forwarded requests, from their turn until the last byte of the answer.',
+      help: 'Time of forwarded requests, from their turn until the last byte of the answer.',
       bucketsSeconds: REQUEST_BUCKETS_SECONDS,
     },
     registry,
@@ -122,12 +122,12 @@ function observeForwards(registry: Registry): Pick<ReaderMetrics, 'observeForwar
   const inFlight = new Gauge({
     ...common,
     name: 'ledger_state_forwards_in_flight',
-    help: 'Requests that are with an upstream.',
+    help: 'Forwarded requests in progress.',
   })
   const bytes = new Counter({
     ...common,
     name: 'ledger_state_forward_bytes_total',
-    help: 'Bytes of answers to forwarded requests, unpacked.',
+    help: 'Bytes of answers to forwarded requests, decompressed.',
   })
   const byKind = new Map<string, Series>()
   return {
@@ -200,7 +200,7 @@ export function registerCacheMetrics(registry: Registry, ledger: Pick<Ledger, 'c
   new Gauge({
     ...common,
     name: 'ledger_state_cache_bytes',
-    help: 'Heap that a cache takes, estimated from above.',
+    help: 'Heap size of a cache, an upper estimate.',
     collect() {
       for (const [cache, { bytes }] of Object.entries(ledger.caches)) this.set({ cache }, bytes)
     },
@@ -208,7 +208,7 @@ export function registerCacheMetrics(registry: Registry, ledger: Pick<Ledger, 'c
   new Gauge({
     ...common,
     name: 'ledger_state_cache_capacity_bytes',
-    help: 'Heap that a cache takes at most.',
+    help: 'Maximum heap size of a cache.',
     collect() {
       for (const [cache, { capacityBytes }] of Object.entries(ledger.caches)) this.set({ cache }, capacityBytes)
     },
@@ -216,7 +216,7 @@ export function registerCacheMetrics(registry: Registry, ledger: Pick<Ledger, 'c
   new Counter({
     ...common,
     name: 'ledger_state_cache_misses_total',
-    help: 'Look-ups in a cache that found nothing.',
+    help: 'Misses of a cache.',
     collect() {
       this.reset()
       for (const [cache, { misses }] of Object.entries(ledger.caches)) this.inc({ cache }, misses)

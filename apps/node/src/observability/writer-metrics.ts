@@ -27,7 +27,7 @@ export function createWriterMetrics(processName: string, log: ProcessLogger): Wr
   const bytes = counter('committed_bytes', 'Keys and values that were committed.')
   const prunes = new Histogram({
     name: 'ledger_state_prune_duration_seconds',
-    help: 'Turns of pruning between commits.',
+    help: 'Pruning steps between commits.',
     buckets: DURATION_BUCKETS_SECONDS,
     registers,
   })

@@ -393,7 +393,7 @@ class Node {
     const processes = (): SupervisedProcess[] => this.#processes
     new Gauge({
       name: 'ledger_state_process_state',
-      help: '1 for the present state of a process: starting, up, waiting (for its restart), given-up.',
+      help: '1 for the current state of a process: starting, up, waiting (for its restart), given-up.',
       labelNames: ['process', 'state'],
       registers,
       collect() {
@@ -425,7 +425,7 @@ class Node {
       this.#settings.writer?.follow === undefined ? undefined : !this.#hasWriterGivenUp
     new Gauge({
       name: 'ledger_state_following',
-      help: '1 while a node is followed, 0 after that has ended for good; absent where none is followed.',
+      help: '1 while a node is followed, 0 after following has stopped permanently; absent if no node is followed.',
       registers,
       collect() {
         const following = isFollowing()
@@ -436,7 +436,7 @@ class Node {
     const refused = (): number => this.#dispatcher.refused
     new Counter({
       name: 'ledger_state_http_refused_connections_total',
-      help: 'Connections that were closed because no reader took them.',
+      help: 'Connections that were closed because no reader accepted them.',
       registers,
       collect() {
         this.reset()
