@@ -142,7 +142,7 @@ export class ExplorerBed {
     this.browser = browser
     this.address = address
     this.admin = /probes are on (http:\/\/[^"\s]+)/.exec(startLines)![1]!
-    this.link = /the ledger to look at: (\S+)\n/.exec(startLines)![1]!
+    this.link = /web page of the ledger: (\S+)\n/.exec(startLines)![1]!
   }
 
   /**
@@ -154,7 +154,7 @@ export class ExplorerBed {
     const commands = new CommandBed()
     const words = ['start', '--archival-endpoint', ARCHIVE, '--admin-listen', '127.0.0.1:0', ...more]
     const [browser, { program, address }] = await Promise.all([openBrowser(), commands.serve(...words)])
-    return new ExplorerBed(commands, browser, address, await program.outputMatching(/the ledger to look at: .*\n/))
+    return new ExplorerBed(commands, browser, address, await program.outputMatching(/web page of the ledger: .*\n/))
   }
 
   async close(): Promise<void> {

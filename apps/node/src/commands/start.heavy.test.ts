@@ -18,7 +18,7 @@ afterEach(async () => {
 /** Starts a node, and stops it. Returns its output and the names of its processes. */
 async function startAndStop(...words: string[]): Promise<{ output: string; processes: string[] }> {
   const { program } = await bed.serve('start', ...words, '--readers', '1', '--admin-listen', '127.0.0.1:0')
-  const output = await program.outputMatching(/the ledger to look at: /)
+  const output = await program.outputMatching(/web page of the ledger: /)
   const admin = /probes are on (http:[^"\s]+)/.exec(output)![1]
   const { processes } = (await (await fetch(`${admin}/-/ready`)).json()) as { processes: { name: string }[] }
   await program.stop()

@@ -166,7 +166,7 @@ async function serveLedger(
     onListening(address, ledger) {
       const lines = [servingLine(address, ledger)]
       if (isDemo) lines.push('', requestsToTry(address, explorer ? '/api' : '/v1/spec'))
-      if (explorer) lines.push('', `the ledger to look at: ${address}${isDemo ? DEMO_PAGE : '/'}`)
+      if (explorer) lines.push('', `web page of the ledger: ${address}${isDemo ? DEMO_PAGE : '/'}`)
       process.stdout.write(`${lines.join('\n')}\n`)
     },
     reread,
