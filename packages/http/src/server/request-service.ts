@@ -4,7 +4,7 @@ import { limitsOf } from '../admission/limits.js'
 import { versionPlace } from '../admission/near-place.js'
 import { readBody, readOver } from '../admission/read-body.js'
 import { createDocumentRoutes } from '../document/document-routes.js'
-import { clientLeft } from '../errors.js'
+import { clientLeft, unreadableRequest } from '../errors.js'
 import { createForwardRoutes, routeWithForwarding } from '../forward/forward-routes.js'
 import type { Forwarder } from '../forward/forwarder.js'
 import { expectKnownParameters } from '../operations/parts/known-parameters.js'
@@ -110,6 +110,16 @@ export class RequestService {
       readOver(exchange.request, admission)
       sendError(exchange, error)
     }
+  }
+
+  /** The error for a method that no route has. */
+  refusalOf(method: string, target: string): unknown {
+    try {
+      this.#router.find(method, target)
+    } catch (error) {
+      return error
+    }
+    return unreadableRequest()
   }
 
   #isAnsweredElsewhere(exchange: Exchange): boolean {
