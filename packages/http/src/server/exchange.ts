@@ -352,7 +352,8 @@ export class Exchange implements ForwardableRequest {
     if (lateMs === 0 || !pinned || ledger.kind === 'async') return undefined
     const next = versionPlace(pinned.latestVersion + 1n)
     const { held } = admission
-    return held.isReached(next.isIn) ? Promise.resolve() : held.untilNear(this.response, next, lateMs)
+    const late = held.untilNear(this.response, next, lateMs)
+    return late ?? (held.isReached(next.isIn) ? Promise.resolve() : undefined)
   }
 
   hold(bytes: number): void {

@@ -67,6 +67,11 @@ export interface RequestListenerOptions
    * transaction, which another process may have shown. Default 0, for a single process.
    */
   readonly spreadMs?: number
+  /**
+   * Makes the next read of the ledger see everything that other processes have read so far. With `spreadMs`, such a
+   * request is then decided at once and waits for nothing.
+   */
+  readonly refresh?: () => void
   /** Upstreams for operations that this service does not answer itself; by default none. */
   readonly forward?: ForwardOptions
   /**
