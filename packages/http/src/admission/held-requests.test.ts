@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
-import { createMemoryEngine, type StateReader } from '@ledger-state/engine'
+import { createMemoryEngine, engineToAsync, type StateReader, type StateWriter } from '@ledger-state/engine'
+import { createAsyncLedger, createLedger } from '@ledger-state/ledger'
 import { eventually, PATIENCE_MS } from '@ledger-state/testing/eventually'
 import { afterEach, describe, expect, it } from 'vitest'
 import { RAW_ITEM_BODY, type RunningServer, startServerOver, stopServer } from '../../testing/one-item-server.ts'
@@ -220,11 +221,15 @@ describe('a request for a version just above the latest', () => {
     for (const answer of answers) expect((await answer).headers.get('x-svc-read-version')).toBe('4')
   })
 
-  it('waits once for a transaction by its hash', async () => {
+  it.each([
+    ['of this machine', createLedger],
+    ['on other machines', (engine: StateWriter) => createAsyncLedger(engineToAsync(engine))],
+  ] as const)('waits once for a transaction by its hash, in a state %s', async (_, ledgerOver) => {
     const { engine, chain } = await createSignedTransactions({ seed: 1 })
     const { latestVersion } = chain
     const cut = latestVersion - 5n
-    running = await startServerOver(engine, { maxHoldMs: PATIENCE_MS, spreadMs: PATIENCE_MS })
+    const ledger = ledgerOver(engine)
+    running = await startServerOver(engine, { ledger, maxHoldMs: PATIENCE_MS, spreadMs: PATIENCE_MS })
     const url = `http://127.0.0.1:${running.port}/v1`
     const read = async (path: string) => {
       const answer = await fetch(`${url}/transactions/${path}`)

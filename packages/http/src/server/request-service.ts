@@ -23,6 +23,7 @@ import { expectFraming } from './framing.js'
 import { timeNamedBy } from './named-times.js'
 import { DEFAULT_HEADER_WORD, type RequestListenerOptions } from './request-listener-options.js'
 import { createRouter, type FoundRoute, type Router } from './router.js'
+import { routeWithSecondLook } from './second-look.js'
 import { createServiceContext } from './service-context.js'
 
 /** Time for which a reader may be behind the one that sent an id. */
@@ -54,7 +55,9 @@ export class RequestService {
       options.readTrust,
       options.network,
     )
-    const served = asyncLedger ? operations.map((operation) => routeOverAsync(operation, asyncLedger)) : operations
+    const served = operations
+      .map((operation) => (asyncLedger ? routeOverAsync(operation, asyncLedger) : operation))
+      .map(routeWithSecondLook)
     const forwarder = options.forward && createForwarder(options.forward, this.context, limitsOf(options), spreadMs)
     this.#forwarder = forwarder
     this.#spreadMs = spreadMs
