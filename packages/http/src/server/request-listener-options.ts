@@ -57,7 +57,7 @@ export interface RequestListenerOptions
   readonly changes?: ChangeSource | undefined
   /** Formats of answers; both by default. */
   readonly output?: Readonly<Record<OutputFormat, boolean>>
-  /** Largest request body, both as it is sent and decompressed. */
+  /** Largest request body as it is sent. A compressed one may have at most 1 MiB, and no more than this, once decompressed. */
   readonly bodyLimitBytes?: number
   /** Absolute URL, ending in `/v1`, of a service that keeps versions which this one has pruned. */
   readonly archivalEndpoint?: string
