@@ -103,11 +103,11 @@ export function sendHeaders(exchange: Exchange, headers: readonly string[]): voi
 }
 
 /** The bytes of the answer to something that never became a request. */
-export function unreadableAnswer(context: ServiceContext, error: RequestError): Buffer {
-  const { status, body } = errorToReply(error, context.archivalEndpoint)
+export function unreadableAnswer(context: ServiceContext, error: unknown): Buffer {
+  const { status, headers: ofError, body } = errorToReply(error, context.archivalEndpoint)
   const bytes = Buffer.from(body)
   const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`]
-  const headers = [...latestHeaders(context), 'content-type', CONTENT_TYPE.json]
+  const headers = [...latestHeaders(context), ...ofError, 'content-type', CONTENT_TYPE.json]
   headers.push('content-length', String(bytes.length), 'connection', 'close')
   for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`)
   context.onAnswered?.({ method: '', url: '', route: 'unreadable', status, seconds: 0 })

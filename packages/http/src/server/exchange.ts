@@ -345,14 +345,19 @@ export class Exchange implements ForwardableRequest {
     if (!this.context.output[format]) throw outputDisabled.format(what, format)
   }
 
+  /**
+   * Waits until the ledger is newer than the pinned state, for some milliseconds at most: another process may have shown
+   * what this one does not find. Undefined if there is no other process, or too many requests wait.
+   * @throws `client_left`
+   */
   untilNewer(): Promise<void> | undefined {
-    const { lateMs, admission, ledger } = this.context
+    const { lateMs, admission } = this.context
     const { pinned } = this.#expectRunning()
-    // An operation over an async ledger runs again over what was loaded of one state.
-    if (lateMs === 0 || !pinned || ledger.kind === 'async') return undefined
+    if (lateMs === 0 || !pinned) return undefined
     const next = versionPlace(pinned.latestVersion + 1n)
     const { held } = admission
-    return held.isReached(next.isIn) ? Promise.resolve() : held.untilNear(this.response, next, lateMs)
+    const late = held.untilNear(this.response, next, lateMs)
+    return late ?? (held.isReached(next.isIn) ? Promise.resolve() : undefined)
   }
 
   hold(bytes: number): void {

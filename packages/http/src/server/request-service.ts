@@ -4,7 +4,7 @@ import { limitsOf } from '../admission/limits.js'
 import { versionPlace } from '../admission/near-place.js'
 import { readBody, readOver } from '../admission/read-body.js'
 import { createDocumentRoutes } from '../document/document-routes.js'
-import { clientLeft } from '../errors.js'
+import { clientLeft, unreadableRequest } from '../errors.js'
 import { createForwardRoutes, routeWithForwarding } from '../forward/forward-routes.js'
 import type { Forwarder } from '../forward/forwarder.js'
 import { expectKnownParameters } from '../operations/parts/known-parameters.js'
@@ -23,6 +23,7 @@ import { expectFraming } from './framing.js'
 import { timeNamedBy } from './named-times.js'
 import { DEFAULT_HEADER_WORD, type RequestListenerOptions } from './request-listener-options.js'
 import { createRouter, type FoundRoute, type Router } from './router.js'
+import { routeWithSecondLook } from './second-look.js'
 import { createServiceContext } from './service-context.js'
 
 /** Time for which a reader may be behind the one that sent an id. */
@@ -54,7 +55,9 @@ export class RequestService {
       options.readTrust,
       options.network,
     )
-    const served = asyncLedger ? operations.map((operation) => routeOverAsync(operation, asyncLedger)) : operations
+    const served = operations
+      .map((operation) => (asyncLedger ? routeOverAsync(operation, asyncLedger) : operation))
+      .map(routeWithSecondLook)
     const forwarder = options.forward && createForwarder(options.forward, this.context, limitsOf(options), spreadMs)
     this.#forwarder = forwarder
     this.#spreadMs = spreadMs
@@ -110,6 +113,16 @@ export class RequestService {
       readOver(exchange.request, admission)
       sendError(exchange, error)
     }
+  }
+
+  /** The error for a method that no route has. */
+  refusalOf(method: string, target: string): unknown {
+    try {
+      this.#router.find(method, target)
+    } catch (error) {
+      return error
+    }
+    return unreadableRequest()
   }
 
   #isAnsweredElsewhere(exchange: Exchange): boolean {

@@ -23,6 +23,7 @@ export function createServiceContext(options: RequestListenerOptions, isClosing:
   const { ledger, archivalEndpoint, onUnexpectedError, onAnswered, onView, proofs, changes } = options
   const {
     spreadMs = 0,
+    refresh,
     headerWord = DEFAULT_HEADER_WORD,
     compatibleHeaders = true,
     output = { json: true, bcs: true },
@@ -36,7 +37,7 @@ export function createServiceContext(options: RequestListenerOptions, isClosing:
     corsHeaders: createCorsHeaders(chainHeaders),
     archivalEndpoint,
     pipelined: new PipelinedRequests(),
-    admission: createAdmission(limits, ledger),
+    admission: createAdmission(limits, ledger, refresh),
     viewRules: new ViewRules(options),
     viewPlaces: new ViewPlaces(),
     computeThread: createComputeThread(),
