@@ -1,8 +1,7 @@
 import { ByteReader, isLedgerStateError } from '@ledger-state/core'
 import { copyBytes } from '@ledger-state/core/bytes'
-import { ADDRESS_BYTES, BIGINT_HEAD_BYTES, type Meter } from '../budget/meter.js'
+import { ADDRESS_BYTES, type Meter } from '../budget/meter.js'
 import { PARTS_AT_ONCE, type SlicedWork } from '../sliced-work.js'
-import { bitsOf } from '../types/integer-type.js'
 import { LAYOUT, type RuntimeLayout } from '../types/runtime-layout.js'
 import { ByteVector } from '../values/byte-vector.js'
 import { MAX_VALUE_DEPTH } from '../values/copy-value.js'
@@ -15,7 +14,7 @@ import {
   type Value,
   VectorValue,
 } from '../values/value.js'
-import { readInteger } from './integer-codec.js'
+import { bigintBytes, readInteger } from './integer-codec.js'
 
 /** The parts of a function value before its captured values. */
 export interface ClosureHead {
@@ -123,7 +122,7 @@ export class ValueDecoder implements SlicedWork<Value | undefined> {
         return this.#readClosure(depth)
       default: {
         const value = readInteger(reader, layout.kind)
-        if (typeof value === 'bigint') this.#meter.chargeBytes(BIGINT_HEAD_BYTES + bitsOf(layout.kind) / 8)
+        if (typeof value === 'bigint') this.#meter.chargeBytes(bigintBytes(layout.kind))
         return value
       }
     }

@@ -1,14 +1,14 @@
-import { bytesToLatin1 } from '@ledger-state/core/bytes'
 import type { Meter } from '../budget/meter.js'
 import { STATUS } from '../faults/status.js'
 import { VmFault } from '../faults/vm-fault.js'
 import type { Globals } from '../natives/native.js'
-import { PartedMap } from '../parted-map.js'
 import type { SlicedWork } from '../sliced-work.js'
 import type { StructType, Type } from '../types/type.js'
 import { Reference, type Slot, type Value } from '../values/value.js'
 import { GroupMembers, GroupReading } from './group-members.js'
+import { ItemMap } from './item-map.js'
 import { PlaceMap } from './place-map.js'
+import { areSameBytes } from './same-bytes.js'
 import type { Serializer } from './serializer.js'
 import { SlicedWorks } from './sliced-works.js'
 import type { StateAccess } from './state-access.js'
@@ -20,7 +20,18 @@ type Cell = Slot[]
 
 const NO_GROUP: SlicedWork<GroupMembers> = { continue: () => ({ result: NO_MEMBERS }) }
 const NO_MEMBERS = new GroupMembers(new Uint8Array(0))
-const NO_VALUE: SlicedWork<undefined> = { continue: () => ({ result: undefined }) }
+/** Stands for the bytes of a value that is being decoded. */
+const READ_BEFORE = new Uint8Array(0)
+
+/** A place of the state. */
+interface Place {
+  /** Type of the resource or item, or text of the group. */
+  readonly kind: Type | string
+  /** Address of the resource or group, or handle of the table. */
+  readonly address: string
+  /** BCS of the key of an item. */
+  readonly key: Uint8Array | undefined
+}
 
 interface GlobalStateParts {
   readonly state: StateAccess
@@ -38,14 +49,12 @@ export class GlobalState implements Globals {
   readonly #resources = new PlaceMap<Type, Cell>()
   /** Members of groups, by the text of the group and the address. */
   readonly #groups = new PlaceMap<string, GroupMembers>()
-  /** Items of tables by their type and the handle; each by the text of its key. */
-  readonly #tables = new PlaceMap<Type, PartedMap<string, Cell>>()
+  readonly #items = new ItemMap<Cell>()
 
   readonly #meter: Meter
   readonly #decoding: SlicedWorks
-  /** Address or name of the place that is being decoded, and its type or group. */
-  #decodedPlace: string | undefined
-  #decodedKind: Type | string | undefined
+  /** The place that is being decoded, or was the last one. */
+  #decoded: Place | undefined
 
   constructor({ state, world, serializer, meter }: GlobalStateParts) {
     this.#meter = meter
@@ -72,8 +81,9 @@ export class GlobalState implements Globals {
     this.#serializer.prepare(type)
     const stored = this.#world.storedType(type)
     const members = stored.group === undefined ? undefined : this.#readGroup(stored, stored.group, address)
+    const place = { kind: type, address, key: undefined }
     const read = () => (members ? members.get(stored.member) : this.#state.read(storedKeyAt(stored, address)))
-    return this.#decode(address, type, read, () => {
+    return this.#decode(place, type, read, () => {
       const text = `Failed to deserialize resource ${stored.text} at ${address}!`
       return new VmFault(STATUS.FAILED_TO_DESERIALIZE_RESOURCE, text)
     })
@@ -82,7 +92,8 @@ export class GlobalState implements Globals {
   #readGroup(stored: StoredType, group: string, address: string): GroupMembers {
     const known = this.#groups.get(group, address)
     if (known) return known
-    const members = this.#inSlices<GroupMembers | undefined>(address, group, () => {
+    const place = { kind: group, address, key: undefined }
+    const members = this.#inSlices<GroupMembers | undefined>(place, () => {
       const bytes = this.#state.read(storedKeyAt(stored, address))
       return bytes ? new GroupReading(bytes, this.#meter) : NO_GROUP
     })
@@ -100,25 +111,30 @@ export class GlobalState implements Globals {
    * The value of a place; undefined if there is none. A place that continues is not read again.
    * @throws as `#inSlices`; the fault for bytes that are not a value of the type
    */
-  #decode(place: string, type: Type, read: () => Uint8Array | undefined, unreadable: () => VmFault): Value | undefined {
-    let isAbsent = false
-    const value = this.#inSlices<Value | undefined>(place, type, () => {
-      const bytes = read()
-      isAbsent = bytes === undefined
-      return bytes === undefined ? NO_VALUE : this.#serializer.beginToValue(type, bytes)
-    })
-    if (value === undefined && !isAbsent) throw unreadable()
+  #decode(place: Place, type: Type, read: () => Uint8Array | undefined, unreadable: () => VmFault): Value | undefined {
+    const bytes = this.#isContinued(place) ? READ_BEFORE : read()
+    if (bytes === undefined) return undefined
+    const value =
+      this.#serializer.fixedToValue(type, bytes) ??
+      this.#inSlices(place, () => this.#serializer.beginToValue(type, bytes))
+    if (value === undefined) throw unreadable()
     return value
+  }
+
+  #isContinued({ kind, address, key }: Place): boolean {
+    const last = this.#decoded
+    if (!this.#decoding.isUnfinished || last === undefined) return false
+    if (last.kind !== kind || last.address !== address) return false
+    return last.key === key || (last.key !== undefined && key !== undefined && areSameBytes(last.key, key))
   }
 
   /**
    * Reads the value stored at a place.
    * @throws VmFault; TurnOver, after which the same place continues
    */
-  #inSlices<T>(place: string, kind: Type | string, begin: () => SlicedWork<T>): T {
-    if (this.#decodedKind !== kind || this.#decodedPlace !== place) this.#decoding.clear()
-    this.#decodedPlace = place
-    this.#decodedKind = kind
+  #inSlices<T>(place: Place, begin: () => SlicedWork<T>): T {
+    if (!this.#isContinued(place)) this.#decoding.clear()
+    this.#decoded = place
     this.#decoding.restart()
     const result = this.#decoding.do(begin)
     this.#decoding.clear()
@@ -152,26 +168,17 @@ export class GlobalState implements Globals {
   }
 
   #item(handle: string, key: Uint8Array, type: Type): Cell {
-    // Tables differ by the type of their items, too: a hostile module may read one item as two types.
-    const table = this.#tables.get(type, handle) ?? this.#addTable(handle, type)
-    const name = bytesToLatin1(key)
-    const known = table.get(name)
+    const known = this.#items.get(type, handle, key)
     if (known) return known
     this.#serializer.prepare(type)
     const read = () => this.readItemBytes(handle, key)
-    const value = this.#decode(`${handle}/${name}`, type, read, () => {
+    const value = this.#decode({ kind: type, address: handle, key }, type, read, () => {
       const text = `cannot deserialize table value of table ${handle}`
       return new VmFault(STATUS.VM_EXTENSION_ERROR, text)
     })
     const cell = [value]
-    table.set(name, cell)
+    this.#items.add(type, handle, key, cell)
     return cell
-  }
-
-  #addTable(handle: string, type: Type): PartedMap<string, Cell> {
-    const table = new PartedMap<string, Cell>()
-    this.#tables.add(type, handle, table)
-    return table
   }
 }
 

@@ -5,14 +5,15 @@ import type { Compute, ComputeTask } from '../compute-task.js'
 import { STATUS } from '../faults/status.js'
 import { type FaultPlace, isRetried, MoveAbort, PendingTask, VmFault } from '../faults/vm-fault.js'
 import type { OpenType } from '../load/open-type.js'
-import type {
-  FunctionName,
-  FunctionSignature,
-  Native,
-  NativeContext,
-  NativeExtension,
-  NativeJump,
-  TypeLayout,
+import {
+  type FunctionName,
+  type FunctionSignature,
+  isJump,
+  type Native,
+  type NativeContext,
+  type NativeExtension,
+  type NativeJump,
+  type TypeLayout,
 } from '../natives/native.js'
 import type { SlicedWork } from '../sliced-work.js'
 import { TYPE_BYTES, TYPE_PART_BYTES, TYPE_WORK, type Type } from '../types/type.js'
@@ -84,7 +85,7 @@ export class NativeCall implements NativeContext {
     const results = this.#call(native.native, args)
     this.#results = []
     this.#works.clear()
-    if (!('kind' in results)) for (const result of results) this.#chargeResult(result)
+    if (!isJump(results)) for (const result of results) this.#chargeResult(result)
     return results
   }
 

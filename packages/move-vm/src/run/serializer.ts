@@ -2,6 +2,7 @@ import type { ByteReader, ByteWriter } from '@ledger-state/core'
 import type { Meter } from '../budget/meter.js'
 import { type ClosureReader, ValueDecoder } from '../codec/decode-value.js'
 import { type ClosureWriter, encodePlain, ValueEncoder } from '../codec/encode-value.js'
+import { decodeFixedStruct } from '../codec/fixed-struct.js'
 import type { SlicedWork } from '../sliced-work.js'
 import type { RuntimeLayout } from '../types/runtime-layout.js'
 import type { Type } from '../types/type.js'
@@ -72,6 +73,14 @@ export class Serializer implements ClosureReader, ClosureWriter {
         return end
       },
     }
+  }
+
+  /**
+   * The value of BCS bytes, if it is a struct of a fixed length; undefined for other types and other bytes.
+   * @throws VmFault for the layout; LackingKeys
+   */
+  fixedToValue(type: Type, bytes: Uint8Array): Value | undefined {
+    return decodeFixedStruct(bytes, this.#layouts.layoutOf(type), this.#meter)
   }
 
   /**
