@@ -1,3 +1,4 @@
+import { stateKeyAt, tableItemKeyOf } from '@ledger-state/type-tag'
 import type { Meter } from '../budget/meter.js'
 import { STATUS } from '../faults/status.js'
 import { VmFault } from '../faults/vm-fault.js'
@@ -12,7 +13,7 @@ import { areSameBytes } from './same-bytes.js'
 import type { Serializer } from './serializer.js'
 import { SlicedWorks } from './sliced-works.js'
 import type { StateAccess } from './state-access.js'
-import { itemKeyOf, type StoredType, storedKeyAt } from './stored-type.js'
+import type { StoredType } from './stored-type.js'
 import type { World } from './world.js'
 
 /** A place for one value; empty if there is none. */
@@ -82,7 +83,7 @@ export class GlobalState implements Globals {
     const stored = this.#world.storedType(type)
     const members = stored.group === undefined ? undefined : this.#readGroup(stored, stored.group, address)
     const place = { kind: type, address, key: undefined }
-    const read = () => (members ? members.get(stored.member) : this.#state.read(storedKeyAt(stored, address)))
+    const read = () => (members ? members.get(stored.member) : this.#state.read(stateKeyAt(stored.key, address)))
     return this.#decode(place, type, read, () => {
       const text = `Failed to deserialize resource ${stored.text} at ${address}!`
       return new VmFault(STATUS.FAILED_TO_DESERIALIZE_RESOURCE, text)
@@ -94,7 +95,7 @@ export class GlobalState implements Globals {
     if (known) return known
     const place = { kind: group, address, key: undefined }
     const members = this.#inSlices<GroupMembers | undefined>(place, () => {
-      const bytes = this.#state.read(storedKeyAt(stored, address))
+      const bytes = this.#state.read(stateKeyAt(stored.key, address))
       return bytes ? new GroupReading(bytes, this.#meter) : NO_GROUP
     })
     if (!members) {
@@ -164,7 +165,7 @@ export class GlobalState implements Globals {
   }
 
   readItemBytes(handle: string, key: Uint8Array): Uint8Array | undefined {
-    return this.#state.read(itemKeyOf(handle, key))
+    return this.#state.read(tableItemKeyOf(handle, key))
   }
 
   #item(handle: string, key: Uint8Array, type: Type): Cell {
