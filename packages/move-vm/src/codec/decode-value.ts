@@ -1,4 +1,4 @@
-import { ByteReader, isLedgerStateError } from '@ledger-state/core'
+import { type ByteReader, isLedgerStateError } from '@ledger-state/core'
 import { copyBytes } from '@ledger-state/core/bytes'
 import { ADDRESS_BYTES, type Meter } from '../budget/meter.js'
 import { PARTS_AT_ONCE, type SlicedWork } from '../sliced-work.js'
@@ -55,10 +55,11 @@ export class ValueDecoder implements SlicedWork<Value | undefined> {
   #layout: RuntimeLayout | undefined
   #value: Value | undefined
 
-  constructor(bytes: Uint8Array, layout: RuntimeLayout, meter: Meter, closures: ClosureReader) {
+  /** @param reader of all bytes of the value */
+  constructor(reader: ByteReader, layout: RuntimeLayout, meter: Meter, closures: ClosureReader) {
     this.#meter = meter
     this.#closures = closures
-    this.#reader = new ByteReader(bytes)
+    this.#reader = reader
     this.#layout = layout
     this.#unfinished = new UnfinishedParts(meter)
   }
@@ -69,7 +70,7 @@ export class ValueDecoder implements SlicedWork<Value | undefined> {
    */
   continue(): { readonly result: Value | undefined } | undefined {
     const layout = this.#layout
-    if (layout) this.#meter.chargeBytes(this.#reader.end)
+    if (layout) this.#meter.chargeBytes(this.#reader.remaining)
     this.#unfinished.beginSlice()
     try {
       if (layout) {

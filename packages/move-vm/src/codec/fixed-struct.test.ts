@@ -1,3 +1,4 @@
+import { ByteReader } from '@ledger-state/core'
 import { createRandom } from '@ledger-state/testing/random'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
@@ -74,9 +75,9 @@ it('a struct of a fixed length has the value, the charge and the faults of one t
       const random = createRandom(seed)
       for (const most of [mostBytes, 1e9]) {
         const expected = outcomeOf(most, (meter) => {
-          return new ValueDecoder(bytes, layout, meter, NO_CLOSURES).continue()!.result
+          return new ValueDecoder(new ByteReader(bytes), layout, meter, NO_CLOSURES).continue()!.result
         })
-        const found = outcomeOf(most, (meter) => decodeFixedStruct(bytes, layout, meter))
+        const found = outcomeOf(most, (meter) => decodeFixedStruct(new ByteReader(bytes), layout, meter))
         if (found.value === undefined && found.fault === undefined) {
           expect(found.bytes).toBe(0)
           // Its form takes too much, or the bytes are not a value.
@@ -95,7 +96,11 @@ it('a struct of a fixed length has the value, the charge and the faults of one t
 
 it('a field that was written keeps its new value when others are looked at', () => {
   const layout = structLayout([plainLayout(3), structLayout([plainLayout(0)])])
-  const value = decodeFixedStruct(Uint8Array.of(7, 0, 0, 0, 0, 0, 0, 0, 9), layout, new Meter(completeBudget()))!
+  const value = decodeFixedStruct(
+    new ByteReader(Uint8Array.of(7, 0, 0, 0, 0, 0, 0, 0, 9)),
+    layout,
+    new Meter(completeBudget()),
+  )!
   value.fieldsFor(0)[0] = 8
   expect((value.fieldsFor(1)[1] as StructValue).fields).toEqual([9])
   expect(value.fields[0]).toBe(8)

@@ -1,4 +1,4 @@
-import { ADDRESS_LENGTH, ByteReader } from '@ledger-state/core'
+import { ADDRESS_LENGTH, type ByteReader } from '@ledger-state/core'
 import { ADDRESS_BYTES, containerBytes, type Meter } from '../budget/meter.js'
 import { bitsOf, FIRST_SIGNED } from '../types/integer-type.js'
 import { type FixedForm, LAYOUT, type RuntimeLayout } from '../types/runtime-layout.js'
@@ -45,19 +45,20 @@ function makeForm({ nodes, parts }: RuntimeLayout): FixedForm | undefined {
 }
 
 /**
- * The struct of a fixed length that bytes are. It is charged as if all of it were decoded, but a field is decoded when code
- * first looks at it. Undefined for other layouts and other bytes; then nothing is charged. The bytes must not change
- * afterwards.
+ * The struct of a fixed length that all bytes of a reader are. It is charged as if all of it were decoded, but a field is
+ * decoded when code first looks at it. Undefined for other layouts and other bytes; then nothing is charged. The bytes
+ * must not change afterwards.
  * @throws VmFault if the budget is exhausted
  */
-export function decodeFixedStruct(bytes: Uint8Array, layout: RuntimeLayout, meter: Meter): StructValue | undefined {
+export function decodeFixedStruct(reader: ByteReader, layout: RuntimeLayout, meter: Meter): StructValue | undefined {
   const form = formOf(layout)
-  if (form?.size !== bytes.length) return undefined
-  for (const at of form.bools) if (bytes[at]! > 1) return undefined
+  const { bytes, offset, remaining } = reader
+  if (form?.size !== remaining) return undefined
+  for (const at of form.bools) if (bytes[offset + at]! > 1) return undefined
   let { heapBytes } = form
-  for (const { at, type } of form.wide) if (!isShortInteger(bytes, at, type)) heapBytes += bigintBytes(type)
-  meter.chargeBytes(bytes.length + heapBytes)
-  return new StructValue(0, new UnreadStruct(new ByteReader(bytes), 0, layout))
+  for (const { at, type } of form.wide) if (!isShortInteger(bytes, offset + at, type)) heapBytes += bigintBytes(type)
+  meter.chargeBytes(remaining + heapBytes)
+  return new StructValue(0, new UnreadStruct(reader, offset, layout))
 }
 
 /** The fields of a struct of a fixed length. Those that are not decoded yet are undefined. */

@@ -1,3 +1,4 @@
+import { ByteReader } from '@ledger-state/core'
 import { stateKeyAt, tableItemKeyOf } from '@ledger-state/type-tag'
 import type { Meter } from '../budget/meter.js'
 import { STATUS } from '../faults/status.js'
@@ -22,7 +23,7 @@ type Cell = Slot[]
 const NO_GROUP: SlicedWork<GroupMembers> = { continue: () => ({ result: NO_MEMBERS }) }
 const NO_MEMBERS = new GroupMembers(new Uint8Array(0))
 /** Stands for the bytes of a value that is being decoded. */
-const READ_BEFORE = new Uint8Array(0)
+const READ_BEFORE = new ByteReader(new Uint8Array(0))
 
 /** A place of the state. */
 interface Place {
@@ -83,7 +84,7 @@ export class GlobalState implements Globals {
     const stored = this.#world.storedType(type)
     const members = stored.group === undefined ? undefined : this.#readGroup(stored, stored.group, address)
     const place = { kind: type, address, key: undefined }
-    const read = () => (members ? members.get(stored.member) : this.#state.read(stateKeyAt(stored.key, address)))
+    const read = () => (members ? members.get(stored.member) : this.#read(stateKeyAt(stored.key, address)))
     return this.#decode(place, type, read, () => {
       const text = `Failed to deserialize resource ${stored.text} at ${address}!`
       return new VmFault(STATUS.FAILED_TO_DESERIALIZE_RESOURCE, text)
@@ -112,14 +113,19 @@ export class GlobalState implements Globals {
    * The value of a place; undefined if there is none. A place that continues is not read again.
    * @throws as `#inSlices`; the fault for bytes that are not a value of the type
    */
-  #decode(place: Place, type: Type, read: () => Uint8Array | undefined, unreadable: () => VmFault): Value | undefined {
-    const bytes = this.#isContinued(place) ? READ_BEFORE : read()
-    if (bytes === undefined) return undefined
+  #decode(place: Place, type: Type, read: () => ByteReader | undefined, unreadable: () => VmFault): Value | undefined {
+    const reader = this.#isContinued(place) ? READ_BEFORE : read()
+    if (reader === undefined) return undefined
     const value =
-      this.#serializer.fixedToValue(type, bytes) ??
-      this.#inSlices(place, () => this.#serializer.beginToValue(type, bytes))
+      this.#serializer.fixedToValue(type, reader) ??
+      this.#inSlices(place, () => this.#serializer.beginToValue(type, reader))
     if (value === undefined) throw unreadable()
     return value
+  }
+
+  #read(key: Uint8Array): ByteReader | undefined {
+    const bytes = this.#state.read(key)
+    return bytes && new ByteReader(bytes)
   }
 
   #isContinued({ kind, address, key }: Place): boolean {
@@ -172,7 +178,7 @@ export class GlobalState implements Globals {
     const known = this.#items.get(type, handle, key)
     if (known) return known
     this.#serializer.prepare(type)
-    const read = () => this.readItemBytes(handle, key)
+    const read = () => this.#read(tableItemKeyOf(handle, key))
     const value = this.#decode({ kind: type, address: handle, key }, type, read, () => {
       const text = `cannot deserialize table value of table ${handle}`
       return new VmFault(STATUS.VM_EXTENSION_ERROR, text)

@@ -1,3 +1,4 @@
+import { ByteReader } from '@ledger-state/core'
 import { copyBytes } from '@ledger-state/core/bytes'
 import type { TypeTag } from '@ledger-state/type-tag'
 import { ADDRESS_BYTES, type Meter } from '../budget/meter.js'
@@ -172,7 +173,7 @@ export class NativeCall implements NativeContext {
   }
 
   deserialize(type: Type, bytes: Uint8Array): Value | undefined {
-    return this.inSlices(() => this.#parts.serializer.beginToValue(type, bytes))
+    return this.inSlices(() => this.#parts.serializer.beginToValue(type, new ByteReader(bytes)))
   }
 
   compare(a: Value, b: Value): number {

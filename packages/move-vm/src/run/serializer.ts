@@ -76,18 +76,18 @@ export class Serializer implements ClosureReader, ClosureWriter {
   }
 
   /**
-   * The value of BCS bytes, if it is a struct of a fixed length; undefined for other types and other bytes.
+   * The value of all bytes of a reader, if it is a struct of a fixed length; undefined for other types and other bytes.
    * @throws VmFault for the layout; LackingKeys
    */
-  fixedToValue(type: Type, bytes: Uint8Array): Value | undefined {
-    return decodeFixedStruct(bytes, this.#layouts.layoutOf(type), this.#meter)
+  fixedToValue(type: Type, reader: ByteReader): Value | undefined {
+    return decodeFixedStruct(reader, this.#layouts.layoutOf(type), this.#meter)
   }
 
   /**
-   * Begins to make the value of BCS bytes. The result is undefined if they are not a value of the type.
+   * Begins to make the value of all bytes of a reader. The result is undefined if they are not a value of the type.
    * @throws VmFault for the layout; LackingKeys
    */
-  beginToValue(type: Type, bytes: Uint8Array): SlicedWork<Value | undefined> {
-    return new ValueDecoder(bytes, this.#layouts.layoutOf(type), this.#meter, this)
+  beginToValue(type: Type, reader: ByteReader): SlicedWork<Value | undefined> {
+    return new ValueDecoder(reader, this.#layouts.layoutOf(type), this.#meter, this)
   }
 }
