@@ -288,9 +288,8 @@ export class Machine {
 
   /** The type that a link names. Checks that values of it are not too deep. */
   #resolveShallow(scope: FunctionInstance, index: number): Type {
-    const type = this.#world.instantiate(scope, (scope.code!.links[index] as CodeLink & { kind: 'type' }).type)
+    const type = (scope.links[index] ?? this.#resolve(scope, index)) as Type
     this.#parts.layouts.expectShallow(type)
-    scope.links[index] = type
     scope.checked[index] = this.#world.run
     return type
   }

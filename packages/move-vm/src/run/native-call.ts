@@ -84,7 +84,7 @@ export class NativeCall implements NativeContext {
       throw new VmFault(STATUS.MISSING_DEPENDENCY, `Missing Native Function \`${native.definition.name}\``)
     }
     const results = this.#call(native.native, args)
-    this.#results = []
+    if (this.#results.length > 0) this.#results = []
     this.#works.clear()
     if (!isJump(results)) for (const result of results) this.#chargeResult(result)
     return results
