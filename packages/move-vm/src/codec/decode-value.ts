@@ -1,5 +1,4 @@
 import { type ByteReader, isLedgerStateError } from '@ledger-state/core'
-import { copyBytes } from '@ledger-state/core/bytes'
 import { ADDRESS_BYTES, type Meter } from '../budget/meter.js'
 import { PARTS_AT_ONCE, type SlicedWork } from '../sliced-work.js'
 import { LAYOUT, type RuntimeLayout } from '../types/runtime-layout.js'
@@ -46,7 +45,7 @@ interface ReadParts {
   readonly depth: number
 }
 
-/** Decodes bytes, in slices if the value is large. The bytes must not change meanwhile. */
+/** Decodes bytes, in slices if the value is large. Nobody may change the bytes: the value shares them. */
 export class ValueDecoder implements SlicedWork<Value | undefined> {
   readonly #meter: Meter
   readonly #closures: ClosureReader
@@ -97,9 +96,10 @@ export class ValueDecoder implements SlicedWork<Value | undefined> {
         this.#meter.chargeContainer(1)
         return new StructValue(0, [this.#readAddress()])
       case LAYOUT.bytes: {
-        const bytes = reader.readByteString()
-        this.#meter.chargeByteVector(bytes.length)
-        return new ByteVector(copyBytes(bytes))
+        const length = reader.readLength()
+        const start = reader.skip(length)
+        this.#meter.chargeByteVector(length)
+        return new ByteVector(reader.bytes, start, length)
       }
       case LAYOUT.vector: {
         const count = reader.readLength()

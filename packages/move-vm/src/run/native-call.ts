@@ -173,7 +173,8 @@ export class NativeCall implements NativeContext {
   }
 
   deserialize(type: Type, bytes: Uint8Array): Value | undefined {
-    return this.inSlices(() => this.#parts.serializer.beginToValue(type, new ByteReader(bytes)))
+    // A copy: the value shares the bytes.
+    return this.inSlices(() => this.#parts.serializer.beginToValue(type, new ByteReader(copyBytes(bytes))))
   }
 
   compare(a: Value, b: Value): number {
