@@ -82,13 +82,15 @@ export class GlobalState implements Globals {
     // Steps that may lack modules come first, so that the value is read once.
     this.#serializer.prepare(type)
     const stored = this.#world.storedType(type)
-    const members = stored.group === undefined ? undefined : this.#readGroup(stored, stored.group, address)
-    const place = { kind: type, address, key: undefined }
-    const read = () => (members ? members.get(stored.member) : this.#read(stateKeyAt(stored.key, address)))
-    return this.#decode(place, type, read, () => {
-      const text = `Failed to deserialize resource ${stored.text} at ${address}!`
-      return new VmFault(STATUS.FAILED_TO_DESERIALIZE_RESOURCE, text)
-    })
+    const reader =
+      stored.group !== undefined
+        ? this.#readGroup(stored, stored.group, address).get(stored.member)
+        : this.#read(type, address, undefined, stateKeyAt(stored.key, address))
+    if (!reader) return undefined
+    const value = this.#decode(type, address, undefined, reader)
+    if (value !== undefined) return value
+    const text = `Failed to deserialize resource ${stored.text} at ${address}!`
+    throw new VmFault(STATUS.FAILED_TO_DESERIALIZE_RESOURCE, text)
   }
 
   #readGroup(stored: StoredType, group: string, address: string): GroupMembers {
@@ -109,26 +111,28 @@ export class GlobalState implements Globals {
     return members
   }
 
-  /**
-   * The value of a place; undefined if there is none. A place that continues is not read again.
-   * @throws as `#inSlices`; the fault for bytes that are not a value of the type
-   */
-  #decode(place: Place, type: Type, read: () => ByteReader | undefined, unreadable: () => VmFault): Value | undefined {
-    const reader = this.#isContinued(place) ? READ_BEFORE : read()
-    if (reader === undefined) return undefined
-    const value =
-      this.#serializer.fixedToValue(type, reader) ??
-      this.#inSlices(place, () => this.#serializer.beginToValue(type, reader))
-    if (value === undefined) throw unreadable()
-    return value
-  }
-
-  #read(key: Uint8Array): ByteReader | undefined {
-    const bytes = this.#state.read(key)
+  /** A reader of the value of a place; undefined if there is none. A place that is being decoded is not read again. */
+  #read(type: Type, address: string, key: Uint8Array | undefined, stateKey: Uint8Array): ByteReader | undefined {
+    if (this.#isContinued(type, address, key)) return READ_BEFORE
+    const bytes = this.#state.read(stateKey)
     return bytes && new ByteReader(bytes)
   }
 
-  #isContinued({ kind, address, key }: Place): boolean {
+  /**
+   * The value of a place; undefined if its bytes are not a value of the type.
+   * @throws as `#inSlices`
+   */
+  #decode(type: Type, address: string, key: Uint8Array | undefined, reader: ByteReader): Value | undefined {
+    return (
+      this.#serializer.fixedToValue(type, reader) ?? this.#decodeInSlices(type, { kind: type, address, key }, reader)
+    )
+  }
+
+  #decodeInSlices(type: Type, place: Place, reader: ByteReader): Value | undefined {
+    return this.#inSlices(place, () => this.#serializer.beginToValue(type, reader))
+  }
+
+  #isContinued(kind: Type | string, address: string, key: Uint8Array | undefined): boolean {
     const last = this.#decoded
     if (!this.#decoding.isUnfinished || last === undefined) return false
     if (last.kind !== kind || last.address !== address) return false
@@ -140,7 +144,7 @@ export class GlobalState implements Globals {
    * @throws VmFault; TurnOver, after which the same place continues
    */
   #inSlices<T>(place: Place, begin: () => SlicedWork<T>): T {
-    if (!this.#isContinued(place)) this.#decoding.clear()
+    if (!this.#isContinued(place.kind, place.address, place.key)) this.#decoding.clear()
     this.#decoded = place
     this.#decoding.restart()
     const result = this.#decoding.do(begin)
@@ -177,15 +181,20 @@ export class GlobalState implements Globals {
   #item(handle: string, key: Uint8Array, type: Type): Cell {
     const known = this.#items.get(type, handle, key)
     if (known) return known
-    this.#serializer.prepare(type)
-    const read = () => this.#read(tableItemKeyOf(handle, key))
-    const value = this.#decode({ kind: type, address: handle, key }, type, read, () => {
-      const text = `cannot deserialize table value of table ${handle}`
-      return new VmFault(STATUS.VM_EXTENSION_ERROR, text)
-    })
-    const cell = [value]
+    const cell = [this.#readItem(handle, key, type)]
     this.#items.add(type, handle, key, cell)
     return cell
+  }
+
+  #readItem(handle: string, key: Uint8Array, type: Type): Value | undefined {
+    this.#serializer.prepare(type)
+    const reader = this.#read(type, handle, key, tableItemKeyOf(handle, key))
+    if (!reader) return undefined
+    const value = this.#decode(type, handle, key, reader)
+    if (value === undefined) {
+      throw new VmFault(STATUS.VM_EXTENSION_ERROR, `cannot deserialize table value of table ${handle}`)
+    }
+    return value
   }
 }
 
