@@ -1,5 +1,4 @@
-import { SizedCache } from '@ledger-state/core'
-import { bytesToHexDigits } from '@ledger-state/core/bytes'
+import { addressToShortHex, SizedCache } from '@ledger-state/core'
 import type { StateView } from '@ledger-state/engine'
 import { type ModuleId, type ModuleInterface, readModuleInterface } from '@ledger-state/move-module'
 import { moduleKey } from '@ledger-state/type-tag'
@@ -27,7 +26,7 @@ export class ModuleInterfaces {
     const key = moduleKey(address, name)
     const revision = this.#revisions.find(view, key)
     if (revision === undefined) return undefined
-    const text = `${bytesToHexDigits(key)}@${revision}`
+    const text = `${addressToShortHex(address)}::${name}@${revision}`
     const known = this.#interfaces.get(text)
     if (known) return known
     const bytes = view.get(key)
