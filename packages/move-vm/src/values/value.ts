@@ -4,7 +4,8 @@ import type { ByteVector } from './byte-vector.js'
 
 // Values of a running function. They carry no types: code, natives and codecs know the types of their values. A run
 // changes only values that it owns. Literals of compiled code, arguments, values of the state and results of tasks
-// belong to others, so they are copied before they become values of the run.
+// belong to others: they are copied before they become values of the run, or, as bytes of the state, before it changes
+// them.
 
 /**
  * A value on the stack, in a local, or in a container.
