@@ -22,6 +22,7 @@ import { BUDGETS_OF_PAGE } from '../operations/parts/view-runs.js'
 import type { OutputFormat } from '../protocol/media-types.js'
 import type { ComputeThread } from '../views/compute-thread.js'
 import type { ChainHeaders } from './chain-headers.js'
+import type { CommonHeads } from './common-heads.js'
 import type { RequestListenerOptions } from './request-listener-options.js'
 import type { FoundRoute } from './router.js'
 
@@ -30,6 +31,7 @@ export interface ServiceContext {
   readonly ledger: Ledger | AsyncLedger
   readonly output: Readonly<Record<OutputFormat, boolean>>
   readonly chainHeaders: ChainHeaders
+  readonly commonHeads: CommonHeads
   readonly corsHeaders: (origin: string) => readonly string[]
   readonly archivalEndpoint: string | undefined
   /** The requests of each connection, in their order. */

@@ -220,6 +220,7 @@ function receiveBody(exchange: Exchange): Promise<void> | undefined {
 
 /** Takes a small body if it is in whole, otherwise receives it as it comes. */
 function takeSmallBody(exchange: Exchange): Promise<void> | undefined {
+  // The time of the requests that were read in the same turn is not its own.
   exchange.resume()
   const body = takeWholeBody(exchange.request)
   if (!body) return receiveBody(exchange)
