@@ -8,6 +8,7 @@ import { ViewPlaces } from '../operations/parts/view-places.js'
 import { ViewRules } from '../operations/parts/view-rules.js'
 import { createComputeThread } from '../views/compute-thread.js'
 import { createChainHeaders } from './chain-headers.js'
+import { CommonHeads } from './common-heads.js'
 import { createCorsHeaders } from './cors.js'
 import type { ServiceContext } from './exchange.js'
 import { DEFAULT_HEADER_WORD, type RequestListenerOptions } from './request-listener-options.js'
@@ -34,6 +35,7 @@ export function createServiceContext(options: RequestListenerOptions, isClosing:
     ledger,
     output,
     chainHeaders,
+    commonHeads: new CommonHeads(),
     corsHeaders: createCorsHeaders(chainHeaders),
     archivalEndpoint,
     pipelined: new PipelinedRequests(),

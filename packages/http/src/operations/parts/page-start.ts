@@ -42,7 +42,8 @@ export function parsePageStart<T>(query: string, parsePlace: (text: string) => T
 /** The place in the ledger that the pages before have shown; undefined if the query has no cursor, or not a correct one. */
 export function placeOfCursor(query: string): SeenPlace | undefined {
   const text = readableParameter(query, 'start')
-  const [, , branch, version] = (text !== undefined && CURSOR.exec(text)) || []
+  if (text === undefined) return undefined
+  const [, , branch, version] = CURSOR.exec(text) ?? []
   if (branch === undefined || version === undefined) return undefined
   return seenPlace(BigInt(version), Number(branch))
 }
