@@ -115,6 +115,12 @@ export const usage = declareErrors('usage', {
   /** Error for a copy into a store of versions from elsewhere. */
   indexOverUnproven: (folder: string) =>
     `${folder} has data that index did not write, and would mark as proven: name an empty folder, or a folder that this command began to fill`,
+  /**
+   * Error for a copy with an index that is not complete, for another command that would write into it.
+   * @param file the file that marks it
+   */
+  copyNotComplete: (store: string, file: string) =>
+    `${store} is a copy that ledger-state index has not completed: run that command again to complete it; to use the store as it is, remove ${file}`,
   folderOfOthers: (folder: string) => `${folder} belongs to another user: set TMPDIR to use another temporary folder`,
   fromAfterTo: () => 'the time given as --from is after the time given as --to',
   noTreeFolder: (store: string) => `${store} has no folder for trees: name one with --tree-dir DIR`,

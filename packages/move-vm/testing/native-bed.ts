@@ -1,3 +1,4 @@
+import { ByteReader } from '@ledger-state/core'
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import { parseTypeTag, type StructTag } from '@ledger-state/type-tag'
 import { Meter } from '../src/budget/meter.js'
@@ -71,7 +72,7 @@ export class NativeBed {
 
   /** A value by its BCS. */
   decode(type: string, bytes: Uint8Array): Value | undefined {
-    const work = this.#repeat(() => this.#serializer.beginToValue(this.type(type), bytes))
+    const work = this.#repeat(() => this.#serializer.beginToValue(this.type(type), new ByteReader(bytes)))
     for (;;) {
       const end = work.continue()
       if (end) return end.result

@@ -63,11 +63,14 @@ export { createPortableBls } from './signatures/portable-bls.js'
 export type { SignedPower } from './signatures/validator-set.js'
 export {
   checkStateProof,
+  checkStateProofInSteps,
   jsonToStateProof,
   readStateProof,
   type StateProof,
   type StateProofJson,
   stateProofToJson,
+  stateProofToJsonPieces,
+  stateProofToPieces,
   writeStateProof,
 } from './state/state-proof.js'
 export {

@@ -154,6 +154,11 @@ export interface LmdbEngineReader extends StateEngineReader {
    *   use the file that was opened. Commits and prunes refuse, because no later reader would see them.
    */
   expectInPlace(): void
+  /**
+   * Makes the next read see all commits so far. Otherwise reads see those of other processes within 20 ms, because
+   * they share a snapshot. What any process has read of the store before this call is then seen.
+   */
+  refresh(): void
 }
 
 /** A store open for writing. A store has one writer at a time. */
@@ -513,6 +518,11 @@ class LmdbEngine implements StateEngine {
   expectInPlace(): void {
     this.#expectOpen()
     withSystemErrors(this.#store.path, () => this.#store.expectInPlace())
+  }
+
+  refresh(): void {
+    this.#expectOpen()
+    this.#reads.forgetSnapshot()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -21,7 +21,9 @@ export {
   resourceKey,
   STATE_KEY_ADDRESS_AT,
   type StateKey,
+  stateKeyAt,
   tableItemKey,
+  tableItemKeyOf,
   tableKeyPrefix,
   tagOfResourceKey,
 } from './state-key.js'

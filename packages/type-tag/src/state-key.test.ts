@@ -14,7 +14,9 @@ import {
   resourceGroupKey,
   resourceKey,
   type StateKey,
+  stateKeyAt,
   tableItemKey,
+  tableItemKeyOf,
   tableKeyPrefix,
   tagOfResourceKey,
 } from './state-key.js'
@@ -98,6 +100,18 @@ describe('state keys in database form', () => {
         const ofAccount = [moduleKey(owner, module), resourceKey(owner, struct), resourceGroupKey(owner, struct)]
         for (const key of ofAccount) expect(key.subarray(0, 33)).toEqual(accountKeyPrefix(owner))
         expect(tableItemKey(owner, item).subarray(0, 33)).toEqual(tableKeyPrefix(owner))
+      }),
+    )
+  })
+
+  it('are the same with an address or a handle in hex digits', () => {
+    fc.assert(
+      fc.property(address, address, tag, fc.uint8Array({ maxLength: 100 }), (owner, other, struct, item) => {
+        const digits = bytesToHex(owner).slice(2)
+        const hex = (key: Uint8Array) => bytesToHex(key)
+        expect(hex(tableItemKeyOf(digits, item))).toBe(hex(tableItemKey(owner, item)))
+        expect(hex(stateKeyAt(resourceKey(other, struct), digits))).toBe(hex(resourceKey(owner, struct)))
+        expect(hex(stateKeyAt(resourceGroupKey(other, struct), digits))).toBe(hex(resourceGroupKey(owner, struct)))
       }),
     )
   })

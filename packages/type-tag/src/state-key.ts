@@ -1,5 +1,5 @@
 import { ADDRESS_LENGTH, ByteReader, ByteWriter, isLedgerStateError } from '@ledger-state/core'
-import { allocatePooled, compareBytes } from '@ledger-state/core/bytes'
+import { allocateBytes, allocatePooled, compareBytes, writeHexBytes } from '@ledger-state/core/bytes'
 import type { StructTag } from './type-tag.js'
 import { readName, readStructTag, skipStructTag, writeStructTag } from './type-tag-bcs.js'
 
@@ -50,6 +50,29 @@ export function tableItemKey(handle: Uint8Array, key: Uint8Array): Uint8Array {
   bytes[0] = TABLE_ITEM
   bytes.set(handle, 1)
   bytes.set(key, 1 + handle.length)
+  return bytes
+}
+
+/** Up to this number of bytes, a loop is faster than the runtime's copy. */
+const SHORT_COPY = 64
+
+/** Same as `tableItemKey`, for a handle of 64 hex digits. */
+export function tableItemKeyOf(handle: string, key: Uint8Array): Uint8Array {
+  const start = 1 + ADDRESS_LENGTH
+  const { length } = key
+  const bytes = allocateBytes(start + length)
+  bytes[0] = TABLE_ITEM
+  writeHexBytes(bytes, 1, handle, 0)
+  if (length > SHORT_COPY) bytes.set(key, start)
+  else for (let at = 0; at < length; at++) bytes[start + at] = key[at]!
+  return bytes
+}
+
+/** The key of the same resource or resource group of another account. `address` has 64 hex digits. */
+export function stateKeyAt(key: Uint8Array, address: string): Uint8Array {
+  const bytes = allocateBytes(key.length)
+  bytes.set(key)
+  writeHexBytes(bytes, STATE_KEY_ADDRESS_AT, address, 0)
   return bytes
 }
 

@@ -15,6 +15,11 @@ export interface Pages<T> {
   readonly first: ApiAnswer | undefined
 }
 
+/** Whether a list has items, or may have some once the node answers. */
+export function mayHaveItems({ items, isLoading, failure }: Pages<unknown>): boolean {
+  return items.length > 0 || isLoading || failure?.retryAfterMs !== undefined
+}
+
 interface Loaded<T> {
   readonly items: readonly T[]
   readonly cursor: string | undefined

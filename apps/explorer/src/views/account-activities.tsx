@@ -10,7 +10,7 @@ import { formatAmount, formatDifference, formatMicroseconds, groupDigits } from 
 import { newest } from '../state/ledger.ts'
 import { route } from '../state/location.ts'
 import { useAsset } from '../state/use-asset.ts'
-import { hasUnknownBefore, useRangePages } from '../state/use-pages.ts'
+import { hasUnknownBefore, mayHaveItems, useRangePages } from '../state/use-pages.ts'
 
 const PAGE = 100
 const ROW_HEIGHT = 64
@@ -29,7 +29,7 @@ export function AccountActivities({ address }: { readonly address: string }) {
       <NotProven>Activities are not proven: a proof is of the state at one version.</NotProven>
       <div class="inline">
         <h2>Changes of its holdings</h2>
-        {activities.length > 0 && <CsvButton path={path} at={at} name="activities.csv" />}
+        {mayHaveItems(pages) && <CsvButton path={path} at={at} name="activities.csv" />}
       </div>
       <LongList
         label="Activities, the newest first"

@@ -8,7 +8,7 @@ import { formatAmount, groupDigits } from '../state/amount.ts'
 import { countText } from '../state/count-text.ts'
 import { route } from '../state/location.ts'
 import { formatShare, shareOf } from '../state/share.ts'
-import { useStatePages } from '../state/use-pages.ts'
+import { mayHaveItems, useStatePages } from '../state/use-pages.ts'
 
 const PAGE = 100
 const ROW_HEIGHT = 56
@@ -60,7 +60,7 @@ function HolderList({ asset, facts, supply, paired, pages, order }: HolderListPr
           {headingOf(holders.length, pages.isLoading || pages.more !== undefined)}
           {order === 'amount' && holders.length > 1 && <small>, the largest first</small>}
         </h2>
-        {holders.length > 0 && (
+        {mayHaveItems(pages) && (
           <CsvButton
             path={`/assets/${encodeURIComponent(asset)}/holders`}
             at={route.value.at}

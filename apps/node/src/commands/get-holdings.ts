@@ -109,7 +109,7 @@ export const getTokensCommand: Command = {
   arguments: [{ name: 'ADDRESS', description: 'the collection, with or without 0x' }],
   options: listOptions,
   examples: [
-    'ledger-state get tokens 0xf166c063b04e3a438a2ca68812cf19a5a1ac832fd348b26a2150549362eb7586 --csv --data-dir data/demo',
+    'ledger-state get tokens 0x250eeb464baf03ed34bd822eb717acfd600a01589b35447c914991e4e4ec9da2 --csv --data-dir data/demo',
   ],
   async run(input) {
     const collection = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)

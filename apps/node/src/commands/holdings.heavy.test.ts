@@ -46,7 +46,7 @@ it('a store without the index names the command that builds it, and the copy has
     ['get', 'balances', '0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab', '--version', '1500'],
     ['get', 'objects', '0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15'],
     ['get', 'holders', '0xa'],
-    ['get', 'tokens', '0xf166c063b04e3a438a2ca68812cf19a5a1ac832fd348b26a2150549362eb7586', '--csv'],
+    ['get', 'tokens', '0x250eeb464baf03ed34bd822eb717acfd600a01589b35447c914991e4e4ec9da2', '--csv'],
     ['history', 'account', '0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab', '--csv'],
   ]) {
     const expected = lines(...words, ...indexed)

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { isPresent, removeIfPossible, writeDurably } from '@ledger-state/core/files'
 import type { StateEngineReader } from '@ledger-state/engine'
 import { indexStore } from '@ledger-state/ingest'
@@ -7,14 +6,12 @@ import { openStateEngineReader, type StateEngine } from '@ledger-state/state-eng
 import type { Command } from '../config/command.js'
 import { noLedgerErrors, usage, usageError } from '../errors.js'
 import { createIngestProgress } from '../ingest/ingest-progress.js'
+import { begunCopyFile } from '../stores/begun-copy.js'
 import { isEmptyStore } from '../stores/is-empty-store.js'
 import { openWriter } from '../stores/open-writer.js'
 import { storeOptions, storePlace } from '../stores/store-place.js'
 import { writeNotice } from '../terminal/notice.js'
 import { untilStop } from '../until-stop.js'
-
-/** Lies in a folder until its copy is complete. */
-const BEGUN_FILE = 'index.begun'
 
 export const indexCommand: Command = {
   name: 'index',
@@ -41,7 +38,7 @@ async function copyWithIndex(dataDir: string, folder: string, signal: AbortSigna
     if (!store.ledger) throw noLedgerErrors.emptyStore(dataDir)
     if (store.at().has(HOLDINGS_KEY)) throw usageError(`${dataDir} already has an index of holdings`)
     let copied: string
-    const engine = await openWriter({ kind: 'folder', dataDir: folder })
+    const engine = await openWriter({ kind: 'folder', dataDir: folder }, { isIndexing: true })
     try {
       if (engine.kind === 'sync') await beginCopy(engine, store, folder)
       await indexStore(engine, store, {
@@ -51,7 +48,7 @@ async function copyWithIndex(dataDir: string, folder: string, signal: AbortSigna
         progress: createIngestProgress(process.stderr, 'indexing', undefined),
       })
       signal.throwIfAborted()
-      removeIfPossible(join(folder, BEGUN_FILE))
+      removeIfPossible(begunCopyFile(folder))
       const { oldestVersion, latestVersion } = engine.ledger!
       copied = `versions ${oldestVersion} to ${latestVersion}`
     } finally {
@@ -70,7 +67,7 @@ async function copyWithIndex(dataDir: string, folder: string, signal: AbortSigna
  */
 async function beginCopy(engine: StateEngine, store: StateEngineReader, folder: string): Promise<void> {
   if (engine.ledger && !engine.at().has(HOLDINGS_KEY)) throw usage.indexOverVersions(folder)
-  const begun = join(folder, BEGUN_FILE)
+  const begun = begunCopyFile(folder)
   if (isPresent(begun)) return
   if (!(await isEmptyStore(engine)) && (!engine.ledger || claimsLess(engine, store)))
     throw usage.indexOverUnproven(folder)

@@ -1,4 +1,4 @@
-import { addressToShortHex } from '@ledger-state/core'
+import { addressToShortHex, larger } from '@ledger-state/core'
 import { type LedgerSummary, noLedger, type StateEntry, type StoreBase } from '@ledger-state/engine'
 import { csvCell } from '@ledger-state/http/formats'
 import type { AuditRecord } from '@ledger-state/ingest'
@@ -7,7 +7,9 @@ import {
   type CommitMark,
   type Contradiction,
   decodeCommitMark,
+  decodeRetained,
   decodeWholeTransactionsMark,
+  RETAINED_KEY,
   TRANSACTION_INDEXES,
   TRANSACTIONS_KEY,
   type TransactionIndex,
@@ -88,7 +90,7 @@ each write; docs/sizing.md explains how. It works while a node runs, and is more
       const rows = [
         ...ledgerRows(ledger, base!, mark),
         ...auditRows(storedAudit(engine, auditFolder(place.dataDir)), trustOf(ledger, mark)),
-        transactionsRow(ledger, transactionsOf(engine)),
+        transactionsRow(ledger, transactionsOf(engine, ledger)),
         ...sliceRows(slice),
         ['keys', formatCount(stats.keys)],
         ['history entries', formatCount(stats.historyEntries)],
@@ -163,8 +165,7 @@ async function describeDatabase(place: DatabasePlace, asJson: boolean): Promise<
     const snapshot = await engine.snapshot()
     const { ledger, base, mark } = snapshot
     if (!ledger) throw noLedgerErrors.emptyStore(nameOfPlace(place))
-    const [summaries, whole] = await snapshot.at().load([TRANSACTIONS_KEY, WHOLE_TRANSACTIONS_KEY])
-    const kept = keptTransactions(summaries, whole)
+    const kept = keptTransactions(ledger, await snapshot.at().load(TRANSACTION_MARKS))
     const slice = await readSliceStatus(engine)
     const text = asJson
       ? JSON.stringify({
@@ -229,7 +230,7 @@ export function storeFacts(engine: LmdbEngineReader) {
   if (!ledger) throw noLedger()
   return {
     ...ledgerFacts(ledger, base!, mark),
-    ...transactionsFacts(transactionsOf(engine)),
+    ...transactionsFacts(transactionsOf(engine, ledger)),
     keys: stats.keys,
     history_entries: stats.historyEntries,
     blocks: stats.blocks,
@@ -260,6 +261,9 @@ function ledgerFacts(ledger: LedgerSummary, base: StoreBase, mark: Uint8Array | 
 
 const NOTHING = new Uint8Array(0)
 
+/** Keys that say which transactions a store has. */
+const TRANSACTION_MARKS = [TRANSACTIONS_KEY, WHOLE_TRANSACTIONS_KEY, RETAINED_KEY] as const
+
 /** The first versions since which a store has the transactions of all later ones; undefined if it lacks the newest. */
 interface TransactionsSince {
   readonly summaries: bigint | undefined
@@ -268,14 +272,24 @@ interface TransactionsSince {
   readonly indexes: ReadonlySet<TransactionIndex>
 }
 
-function transactionsOf(engine: LmdbEngineReader): TransactionsSince {
+function transactionsOf(engine: LmdbEngineReader, ledger: LedgerSummary): TransactionsSince {
   const view = engine.at()
-  return keptTransactions(view.getEntry(TRANSACTIONS_KEY), view.getEntry(WHOLE_TRANSACTIONS_KEY))
+  return keptTransactions(
+    ledger,
+    TRANSACTION_MARKS.map((key) => view.getEntry(key)),
+  )
 }
 
-function keptTransactions(summaries: StateEntry | undefined, whole: StateEntry | undefined): TransactionsSince {
+/** @param marks entries of `TRANSACTION_MARKS` */
+function keptTransactions(
+  { oldestVersion }: LedgerSummary,
+  [summaries, whole, retained]: readonly (StateEntry | undefined)[],
+): TransactionsSince {
   const { indexes } = decodeWholeTransactionsMark(whole?.value ?? NOTHING)
-  return { summaries: summaries?.version, whole: wholeTransactionsBegin(whole), indexes }
+  const since = retained ? decodeRetained(retained.value).oldestVersion : oldestVersion
+  const oldest = since < oldestVersion ? since : oldestVersion
+  const unpruned = (begun: bigint | undefined) => (begun === undefined ? undefined : larger(begun, oldest))
+  return { summaries: unpruned(summaries?.version), whole: unpruned(wholeTransactionsBegin(whole)), indexes }
 }
 
 function transactionsFacts({ summaries, whole, indexes }: TransactionsSince) {
@@ -292,7 +306,7 @@ function transactionsRow(
 ): readonly [string, string] {
   const since = whole ?? summaries
   if (since === undefined) return ['transactions', 'not kept']
-  const kept = since <= oldestVersion ? 'kept' : `kept since version ${since}`
+  const kept = since === oldestVersion ? 'kept' : `kept since version ${since}`
   if (whole === undefined) return ['transactions', `summaries, ${kept}`]
   const leftOut = TRANSACTION_INDEXES.filter((index) => !indexes.has(index))
   return ['transactions', `whole, ${kept}${leftOut.length === 0 ? '' : `, without indexes: ${leftOut.join(', ')}`}`]

@@ -6,6 +6,7 @@ import { expectNoBegunSlice } from '../ingest/begin-sliced-replica.js'
 import { nodeSettings, rereadSettings } from '../processes/node-settings.js'
 import { servingLine } from '../processes/serving-line.js'
 import { runNode } from '../processes/supervisor.js'
+import { expectNoBegunCopy } from '../stores/begun-copy.js'
 import { storeOptions, storePlace } from '../stores/store-place.js'
 import { listenForStop } from '../terminal/stop-signal.js'
 
@@ -33,6 +34,7 @@ effect at once, and the log names the changed settings that take effect at the n
     const replicaOf = input.get(settings.replicaOf)
     const slice = readSliceSettings(input)
     if (!slice && (replicaOf ?? input.get(settings.follow)) !== undefined) expectNoBegunSlice(place)
+    if (node.writer) expectNoBegunCopy(place)
     if (replicaOf !== undefined) await beginReplica(replicaOf, place, slice, stop)
     await runNode(node, stop.signal, {
       onListening: (address, ledger) => process.stdout.write(`${servingLine(address, ledger)}\n`),

@@ -22,6 +22,7 @@ import { announceWindow, sourceFolderOf } from '../ingest/window-of-backup.js'
 import { type NodeSettings, nodeSettings, type RereadSettings, rereadSettings } from '../processes/node-settings.js'
 import { servingLine } from '../processes/serving-line.js'
 import { runNode } from '../processes/supervisor.js'
+import { expectNoBegunCopy } from '../stores/begun-copy.js'
 import { hasPartOfState, heldLedger } from '../stores/held-ledger.js'
 import { makeDataFolder } from '../stores/make-data-folder.js'
 import { rememberFolder } from '../stores/remember-folder.js'
@@ -63,6 +64,7 @@ With --replica-of, and without --from, an empty folder begins with a snapshot of
     const dataDir = folder ?? join('data', basename(source ?? 'demo'))
     const place = { kind: 'folder', dataDir } as const
     if (!given.slice) expectNoBegunSlice(place)
+    expectNoBegunCopy(place)
     const held = await heldLedger(dataDir)
     if (held && given.chainId !== undefined && held.chainId !== BigInt(given.chainId))
       throw usage.otherChain(dataDir, held.chainId, given.chainId)

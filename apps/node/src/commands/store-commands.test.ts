@@ -1,6 +1,7 @@
 // The commands prune, check, snapshot and export.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
 import { openStateEngine, openStateEngineReader, STORE_FILE } from '@ledger-state/state-engine'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -51,6 +52,27 @@ describe('info --forecast', () => {
 })
 
 describe('info', () => {
+  it('counts transactions from the oldest one that is still kept', () => {
+    const chain = new SyntheticChain({ blocks: 12 })
+    writeBackup(chain, bed.at('backup'))
+    const since = (store: string) => {
+      const facts = JSON.parse(bed.run('info', '--data-dir', store, '--json').stdout) as Record<string, string>
+      const { oldest_ledger_version: oldest, transactions_since: known, whole_transactions_since: whole } = facts
+      const { stdout } = bed.run('info', '--data-dir', store)
+      return { oldest: Number(oldest), known, whole, row: /^ *transactions +(.*)$/m.exec(stdout)![1] }
+    }
+    expect(bed.ingest('backup', 'store', '--unsigned').status).toBe(0)
+    expect(since('store')).toEqual({ oldest: 0, known: '0', whole: '0', row: 'whole, kept' })
+    expect(bed.run('prune', '--retain', '10', '--data-dir', 'store').status).toBe(0)
+    const { oldest } = since('store')
+    expect(oldest).toBeGreaterThan(0)
+    expect(since('store')).toEqual({ oldest, known: String(oldest), whole: String(oldest), row: 'whole, kept' })
+
+    const retaining = ['--retain', '10', '--retain-transactions', '1000']
+    expect(bed.ingest('backup', 'longer', '--unsigned', ...retaining).status).toBe(0)
+    expect(since('longer')).toEqual({ oldest, known: '0', whole: '0', row: 'whole, kept since version 0' })
+  })
+
   it('ignores no option that chooses another output', async () => {
     await bed.fill('store', 2)
     for (const words of [

@@ -27,7 +27,7 @@ export const limitSettings = {
       'bodyLimitBytes',
       'body-limit',
       'BYTES',
-      'largest request body, before and after decompression',
+      'largest request body as it is sent; a compressed one may have at most 1 MiB once decompressed',
       wholeNumber(1_024, 2 ** 30),
     ),
     maxConnections: limit(

@@ -5,8 +5,8 @@ export const HARBOUR = '0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2
 export const VISITS = '0x7ab1e1'
 export const BERTHS = '0x7ab1e2'
 export const PRICES = '0x7ab1e3'
-/** Collection of figureheads, one for each ship; they change their owners. */
-export const FIGUREHEADS = '0xf166c063b04e3a438a2ca68812cf19a5a1ac832fd348b26a2150549362eb7586'
+/** Collection of figureheads, one for each ship; they change their owners. Its address follows from creator and name. */
+export const FIGUREHEADS = '0x250eeb464baf03ed34bd822eb717acfd600a01589b35447c914991e4e4ec9da2'
 /** Tokens of the collection. */
 export const FIGUREHEAD_TOKENS: readonly string[] = Array.from({ length: 8 }, (_, at) =>
   objectAddress(`figurehead ${at}`),

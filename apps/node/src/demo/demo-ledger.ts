@@ -109,6 +109,7 @@ const VAULT_OWNERS: readonly string[] = ACCOUNTS.slice(3)
 
 const SHIPS = ['Aurora', 'Borealis', 'Calypso', 'Dorado', 'Esperança', 'Fram', 'Gannet', 'Halcyon']
 const GOODS = ['Coffee', 'Tea', 'Cocoa'] as const
+const FIGUREHEADS_URI = 'https://harbour.example/figureheads'
 const PORTS = ['Lisboa', 'Trieste', 'Gdańsk', 'Recife']
 
 class DemoLedger {
@@ -333,13 +334,7 @@ class DemoLedger {
       '0x1::fungible_asset::Supply': { current: String(this.#aptosSupply), maximum: { vec: [] } },
       '0x1::coin::PairedCoinType': { type },
     }
-    const encoded = Object.entries(members).map(([name, value]): [StructTag, Uint8Array] => {
-      return [parseStructTag(name), this.#codec(name, value)]
-    })
-    return [
-      resourceGroupKey(APTOS_METADATA, OBJECT_GROUP),
-      encodeGroup([[OBJECT_CORE, this.#objectCore('0x1', false)], ...encoded]),
-    ]
+    return this.#objectWrite(addressToLongHex(APTOS_METADATA), this.#objectCore('0x1', false), members)
   }
 
   #coinStore(account: string): Write {
@@ -403,22 +398,46 @@ class DemoLedger {
 
   /** A collection of the harbour. Its tokens are the figureheads of ships. */
   #collection(): Write {
-    const type = '0x4::collection::Collection'
-    const group = encodeGroup([
-      [OBJECT_CORE, this.#objectCore(HARBOUR, false)],
-      [parseStructTag(type), this.#codec(type, { creator: HARBOUR, name: 'Figureheads' })],
-    ])
-    return [resourceGroupKey(parseAddress(FIGUREHEADS), OBJECT_GROUP), group]
+    const tokens = String(FIGUREHEAD_TOKENS.length)
+    const members = {
+      '0x4::collection::Collection': {
+        creator: HARBOUR,
+        description: 'Figureheads of the ships in the harbour',
+        name: 'Figureheads',
+        uri: FIGUREHEADS_URI,
+        mutation_events: eventHandle(FIGUREHEADS, 0),
+      },
+      '0x4::collection::FixedSupply': {
+        current_supply: tokens,
+        max_supply: tokens,
+        total_minted: tokens,
+        burn_events: eventHandle(FIGUREHEADS, 1),
+        mint_events: eventHandle(FIGUREHEADS, 2),
+      },
+    }
+    return this.#objectWrite(FIGUREHEADS, this.#objectCore(HARBOUR, false), members)
   }
 
   #figurehead(at: number): Write {
-    const type = '0x4::token::Token'
-    const value = this.#codec(type, { collection: FIGUREHEADS, index: String(at + 1), name: SHIPS[at]! })
-    const members: [StructTag, Uint8Array][] = [
-      [OBJECT_CORE, this.#objectCore(ACCOUNTS[this.#tokenOwners[at]!]!, true)],
-      [parseStructTag(type), value],
-    ]
-    return [resourceGroupKey(parseAddress(FIGUREHEAD_TOKENS[at]!), OBJECT_GROUP), encodeGroup(members)]
+    const token = FIGUREHEAD_TOKENS[at]!
+    const value = {
+      collection: FIGUREHEADS,
+      index: String(at + 1),
+      description: `Figurehead of the ${SHIPS[at]}`,
+      name: SHIPS[at],
+      uri: `${FIGUREHEADS_URI}/${at + 1}`,
+      mutation_events: eventHandle(token, 0),
+    }
+    const core = this.#objectCore(ACCOUNTS[this.#tokenOwners[at]!]!, true)
+    return this.#objectWrite(token, core, { '0x4::token::Token': value })
+  }
+
+  /** An object with members in its group besides its core. */
+  #objectWrite(address: string, core: Uint8Array, members: Readonly<Record<string, unknown>>): Write {
+    const encoded = Object.entries(members).map(([type, value]): [StructTag, Uint8Array] => {
+      return [parseStructTag(type), this.#codec(type, value)]
+    })
+    return [resourceGroupKey(parseAddress(address), OBJECT_GROUP), encodeGroup([[OBJECT_CORE, core], ...encoded])]
   }
 
   #transfer(holdings: Map<string, bigint>, from: string, to: string): void {

@@ -201,15 +201,45 @@ const MODULES: Readonly<Record<string, readonly AssembledStruct[]>> = {
     memberOfObject(struct('ConcurrentFungibleBalance', key, { balance: '0x1::aggregator_v2::Aggregator<u64>' })),
     memberOfObject(struct('Supply', key, { current: 'u128', maximum: '0x1::option::Option<u128>' })),
   ],
-  '0x4::collection': [memberOfObject(struct('Collection', key, { creator: 'address', name: '0x1::string::String' }))],
+  '0x4::collection': [
+    memberOfObject(
+      struct('Collection', key, {
+        creator: 'address',
+        description: '0x1::string::String',
+        name: '0x1::string::String',
+        uri: '0x1::string::String',
+        mutation_events: '0x1::event::EventHandle<0x4::collection::MutationEvent>',
+      }),
+    ),
+    memberOfObject(
+      struct('FixedSupply', key, {
+        current_supply: 'u64',
+        max_supply: 'u64',
+        total_minted: 'u64',
+        burn_events: '0x1::event::EventHandle<0x4::collection::BurnEvent>',
+        mint_events: '0x1::event::EventHandle<0x4::collection::MintEvent>',
+      }),
+    ),
+    struct('MutationEvent', drop | store, { mutated_field_name: '0x1::string::String' }),
+    struct('BurnEvent', drop | store, { index: 'u64', token: 'address' }),
+    struct('MintEvent', drop | store, { index: 'u64', token: 'address' }),
+  ],
   '0x4::token': [
     memberOfObject(
       struct('Token', key, {
         collection: '0x1::object::Object<0x4::collection::Collection>',
         index: 'u64',
+        description: '0x1::string::String',
         name: '0x1::string::String',
+        uri: '0x1::string::String',
+        mutation_events: '0x1::event::EventHandle<0x4::token::MutationEvent>',
       }),
     ),
+    struct('MutationEvent', drop | store, {
+      mutated_field_name: '0x1::string::String',
+      old_value: '0x1::string::String',
+      new_value: '0x1::string::String',
+    }),
   ],
   [`${HARBOUR}::bean`]: [struct('Bean', key, EMPTY)],
   [`${HARBOUR}::harbour`]: [

@@ -6,7 +6,7 @@ import { createHttpServer } from '@ledger-state/http'
 import { ingestSource } from '@ledger-state/ingest'
 import { createLedger } from '@ledger-state/ledger'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { HARBOUR } from './demo-addresses.js'
+import { FIGUREHEAD_TOKENS, FIGUREHEADS, HARBOUR } from './demo-addresses.js'
 import { DEMO_WINDOW, openDemoLedger } from './demo-ledger.js'
 import { quoteOf } from './demo-market.js'
 import { DEMO_REQUESTS } from './demo-requests.js'
@@ -38,6 +38,33 @@ it('each operation has an example that finds something', async () => {
     expect(answer.status, `${operation.id}: ${text}`).toBe(200)
     expect(text, operation.id).not.toMatch(/^(|\[\]|0)$|"status":4|"items":\[\]/)
   }
+})
+
+it('tokens and their collection are whole, so an indexer’s tables have them', async () => {
+  const ask = async (query: string): Promise<unknown> => {
+    const init = { method: 'POST', body: JSON.stringify({ query }), headers: { 'content-type': 'application/json' } }
+    return ((await (await fetch(`${address}/v1/graphql`, init)).json()) as { data?: unknown }).data
+  }
+  const byName = `where: {creator_address: {_eq: "${HARBOUR}"}, collection_name: {_eq: "Figureheads"}}`
+  expect(await ask(`{ current_collections_v2(${byName}) { collection_id current_supply max_supply uri } }`)).toEqual({
+    current_collections_v2: [
+      { collection_id: FIGUREHEADS, current_supply: 8, max_supply: 8, uri: 'https://harbour.example/figureheads' },
+    ],
+  })
+  const ofCollection = `where: {current_token_data: {collection_id: {_eq: "${FIGUREHEADS}"}}}`
+  const token = 'current_token_data { token_name token_uri current_collection { collection_name } }'
+  const owned = await ask(`{ current_token_ownerships_v2(${ofCollection}) { token_data_id ${token} } }`)
+  const tokens = FIGUREHEAD_TOKENS.map((token_data_id, at) => ({
+    token_data_id,
+    current_token_data: {
+      token_name: expect.stringMatching(/^[A-Z]/),
+      token_uri: `https://harbour.example/figureheads/${at + 1}`,
+      current_collection: { collection_name: 'Figureheads' },
+    },
+  }))
+  expect(owned).toEqual({
+    current_token_ownerships_v2: tokens.toSorted((a, b) => (a.token_data_id < b.token_data_id ? -1 : 1)),
+  })
 })
 
 describe('the views of the demonstration ledger', () => {

@@ -111,6 +111,7 @@ function serverOptions(
     onView: metrics.observeView,
     readTrust: () => store.trust,
     spreadMs: READER_SPREAD_MS,
+    ...(store.refresh && { refresh: store.refresh }),
     proofs: store.proofs,
     changes: store.changes,
     leastGasEstimate: BigInt(settings.leastGasEstimate),

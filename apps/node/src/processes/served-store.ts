@@ -32,6 +32,11 @@ export interface ServedStore extends MeasuredStore {
    * @throws if the process must open it again
    */
   expectInPlace(): void
+  /**
+   * Makes the next read see everything that other processes have read of the store so far; undefined for a database,
+   * whose servers may be behind each other.
+   */
+  readonly refresh: (() => void) | undefined
   close(): Promise<void>
 }
 
@@ -117,6 +122,7 @@ function serveFolder(
       expectFile()
       expectServedAs(fault, readTrust())
     },
+    refresh: () => engine.refresh(),
     proofs,
     changes: place.kind === 'database' ? undefined : createThreadChanges(place.dataDir),
     async close() {
@@ -148,6 +154,7 @@ function serveDatabase(
     expectInPlace() {
       expectServedAs(fault, watch.trust)
     },
+    refresh: undefined,
     proofs,
     changes: undefined,
     async close() {

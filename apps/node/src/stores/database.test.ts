@@ -465,7 +465,7 @@ it('holdings of a store in a database match the same ledger in a folder', async 
     ],
     ['get', 'objects', '0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15'],
     ['get', 'holders', '0xa', '--order', 'amount'],
-    ['get', 'tokens', '0xf166c063b04e3a438a2ca68812cf19a5a1ac832fd348b26a2150549362eb7586', '--csv'],
+    ['get', 'tokens', '0x250eeb464baf03ed34bd822eb717acfd600a01589b35447c914991e4e4ec9da2', '--csv'],
     [
       'history',
       'account',

@@ -42,14 +42,17 @@ export interface Admission {
   readonly unpack: (body: Buffer, encoding: string) => Promise<Buffer>
 }
 
-/** Creates the admission of a service. */
-export function createAdmission(limits: Limits, ledger: ServedLedger): Admission {
+/**
+ * Creates the admission of a service.
+ * @param refresh as in the options of the service
+ */
+export function createAdmission(limits: Limits, ledger: ServedLedger, refresh?: () => void): Admission {
   const { bodyLimitBytes, maxUploads, maxUploadBytes } = limits
   const turns = new TurnQueue()
   const uploadLimits = { maxUploads, maxUploadBytes: Math.max(maxUploadBytes, 2 * bodyLimitBytes) }
   const unpackedLimitBytes = Math.min(bodyLimitBytes, BATCH_LIMITS.bytes)
   return {
-    held: new HeldRequests(limits, ledger),
+    held: new HeldRequests(limits, ledger, refresh),
     bodyLimitBytes,
     turns,
     load: new LoadShedder(limits),

@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
-import { createMemoryEngine, type StateReader } from '@ledger-state/engine'
+import { createMemoryEngine, engineToAsync, type StateReader, type StateWriter } from '@ledger-state/engine'
+import { createAsyncLedger, createLedger } from '@ledger-state/ledger'
 import { eventually, PATIENCE_MS } from '@ledger-state/testing/eventually'
 import { afterEach, describe, expect, it } from 'vitest'
 import { RAW_ITEM_BODY, type RunningServer, startServerOver, stopServer } from '../../testing/one-item-server.ts'
@@ -220,11 +221,15 @@ describe('a request for a version just above the latest', () => {
     for (const answer of answers) expect((await answer).headers.get('x-svc-read-version')).toBe('4')
   })
 
-  it('waits once for a transaction by its hash', async () => {
+  it.each([
+    ['of this machine', createLedger],
+    ['on other machines', (engine: StateWriter) => createAsyncLedger(engineToAsync(engine))],
+  ] as const)('waits once for a transaction by its hash, in a state %s', async (_, ledgerOver) => {
     const { engine, chain } = await createSignedTransactions({ seed: 1 })
     const { latestVersion } = chain
     const cut = latestVersion - 5n
-    running = await startServerOver(engine, { maxHoldMs: PATIENCE_MS, spreadMs: PATIENCE_MS })
+    const ledger = ledgerOver(engine)
+    running = await startServerOver(engine, { ledger, maxHoldMs: PATIENCE_MS, spreadMs: PATIENCE_MS })
     const url = `http://127.0.0.1:${running.port}/v1`
     const read = async (path: string) => {
       const answer = await fetch(`${url}/transactions/${path}`)
@@ -241,6 +246,50 @@ describe('a request for a version just above the latest', () => {
     await engine.commit(rest, { chainId: engine.ledger!.chainId })
     for (const answer of waiting) expect(await answer).toEqual(newest)
     expect((await unknown).status).toBe(404)
+  })
+
+  it('waits for nothing if a refresh shows all that another process may have shown', async () => {
+    const { engine, chain } = await createSignedTransactions({ seed: 1 })
+    const { latestVersion } = chain
+    const { engine: behind } = await createSignedTransactions({ seed: 1 })
+    await behind.truncateTo(latestVersion - 1n)
+    let shown: StateReader = behind
+    let refreshes = 0
+    const lagging: StateReader = {
+      get ledger() {
+        return shown.ledger
+      },
+      get base() {
+        return shown.base
+      },
+      at: (version) => shown.at(version),
+      blockAt: (version) => shown.blockAt(version),
+      blockByHeight: (height) => shown.blockByHeight(height),
+      blockAtTime: (time) => shown.blockAtTime(time),
+      history: (key, options) => shown.history(key, options),
+    }
+    const refresh = (): void => {
+      refreshes++
+      shown = engine
+    }
+    running = await startServerOver(lagging, { maxHoldMs: PATIENCE_MS, spreadMs: PATIENCE_MS, refresh })
+    const url = `http://127.0.0.1:${running.port}/v1`
+    const read = async (path: string) => {
+      const before = refreshes
+      shown = behind
+      const answer = await fetch(`${url}/${path}`)
+      return [(await answer.json()) as { hash?: string }, refreshes - before] as const
+    }
+    const [newest] = await read(`transactions/by_version/${latestVersion}`)
+    expect(newest).toMatchObject({ version: String(latestVersion) })
+    expect(await read(`transactions/by_hash/${newest.hash}`)).toEqual([newest, 1])
+    expect(await read(`blocks/by_version/${latestVersion}`)).toMatchObject([{ last_version: String(latestVersion) }, 1])
+    const unknown = `transactions/by_hash/0x${'00'.repeat(32)}`
+    expect(await read(unknown)).toMatchObject([{ error_code: 'transaction_not_found' }, 1])
+    const notFound = { error_code: 'version_not_found' }
+    expect(await read(`blocks/by_version/${latestVersion + 1n}`)).toMatchObject([notFound, 1])
+    expect(await read(`blocks/by_version/${latestVersion + 20_000n}`)).toMatchObject([notFound, 0])
+    expect(await read(`blocks/by_version/${latestVersion - 1n}`)).toMatchObject([{}, 0])
   })
 
   it('is not refused for a parameter that its operation does not have', async () => {

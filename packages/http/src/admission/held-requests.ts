@@ -36,12 +36,15 @@ export interface ServedLedger {
 export class HeldRequests {
   readonly #limits: HoldLimits
   readonly #ledger: ServedLedger
+  readonly #refresh: (() => void) | undefined
   #held: HeldRequest[] = []
   #timer: NodeJS.Timeout | undefined
 
-  constructor(limits: HoldLimits, ledger: ServedLedger) {
+  /** @param refresh makes the ledger show what any process has shown; by default it shows that some time later */
+  constructor(limits: HoldLimits, ledger: ServedLedger, refresh?: () => void) {
     this.#limits = limits
     this.#ledger = ledger
+    this.#refresh = refresh
   }
 
   /**
@@ -90,13 +93,19 @@ export class HeldRequests {
 
   /**
    * Holds a request until the ledger has a place a little above the latest, for at most some milliseconds. Returns
-   * undefined if there is nothing to wait for, the place is too far above, or too many requests are held.
+   * undefined if there is nothing to wait for, because the ledger has the place, or was refreshed and still does not have it;
+   * if the place is too far above, or too many requests are held.
    * @throws `client_left`
    */
   untilNear(response: ServerResponse, place: NearPlace, mostMs: number): Promise<void> | undefined {
-    if (this.isReached(place.isIn) || this.#isFull) return undefined
+    if (this.isReached(place.isIn)) return undefined
     const isNear = this.isReached((ledger) => ledger !== undefined && place.distanceFrom(ledger) <= MOST_BEHIND)
-    return isNear ? this.#hold(response, place.isIn, mostMs).then(() => {}) : undefined
+    if (!isNear) return undefined
+    if (this.#refresh) {
+      this.#refresh()
+      return undefined
+    }
+    return this.#isFull ? undefined : this.#hold(response, place.isIn, mostMs).then(() => {})
   }
 
   get #isFull(): boolean {

@@ -11,16 +11,17 @@ const MANY_SENT_AHEAD = 32
  */
 export const MOST_SENT_AHEAD_IN_ALL = 5_000
 
-interface PipelinedRequest {
+interface PipelinedRequest<T> {
   readonly request: IncomingMessage
   readonly response: ServerResponse
+  readonly connection: PipelinedConnection<T>
 }
 
 /**
  * Requests of a connection; empty once it is closed. Collections of the young generation free neither a closed socket
  * nor the values of a WeakMap.
  */
-interface Connection<T> {
+export interface PipelinedConnection<T> {
   newest: T | undefined
   /** The request that is being answered, or was answered last. */
   current: T | undefined
@@ -41,15 +42,13 @@ interface Waiting<T> {
  * Starts the requests of a connection one at a time, each once the client has taken the earlier answers. A client that
  * does not read its answers therefore has one in memory, however many requests it sends.
  */
-export class PipelinedRequests<T extends PipelinedRequest> {
-  readonly #connections = new WeakMap<Socket, Connection<T>>()
+export class PipelinedRequests<T extends PipelinedRequest<T>> {
+  readonly #connections = new WeakMap<Socket, PipelinedConnection<T>>()
   #waitingCount = 0
 
-  /** Remembers a request as the newest of its connection. */
-  add(owner: T): void {
-    const { socket } = owner.request
-    const connection = this.#connections.get(socket) ?? this.#rememberConnection(socket)
-    connection.newest = owner
+  /** The requests of a connection. */
+  of(socket: Socket): PipelinedConnection<T> {
+    return this.#connections.get(socket) ?? this.#rememberConnection(socket)
   }
 
   /** The newest request of a connection. */
@@ -64,12 +63,11 @@ export class PipelinedRequests<T extends PipelinedRequest> {
   }
 
   /**
-   * Waits until the answers before an added request were taken. Returns undefined if the request may begin at once. The
+   * Waits until the answers before a request were taken. Returns undefined if the request may begin at once. The
    * promise rejects with `client_left` if the connection is closed before.
    */
   enter(owner: T): Promise<void> | undefined {
-    const { socket } = owner.request
-    const connection = this.#connections.get(socket)!
+    const { connection } = owner
     const { current, waiting } = connection
     if (waiting.length === 0 && (!current || isTaken(current))) {
       connection.current = owner
@@ -80,12 +78,13 @@ export class PipelinedRequests<T extends PipelinedRequest> {
       waiting.push({ owner, begin, fail })
     })
     this.#waitingCount++
+    const { socket } = owner.request
     if (waiting.length > MOST_SENT_AHEAD || this.#waitingCount > MOST_SENT_AHEAD_IN_ALL) socket.destroy()
     else if (waiting.length >= MANY_SENT_AHEAD) socket.pause()
     return turn
   }
 
-  #beginNext(connection: Connection<T>): void {
+  #beginNext(connection: PipelinedConnection<T>): void {
     const next = connection.waiting.shift()
     if (!next) return
     this.#waitingCount--
@@ -96,8 +95,8 @@ export class PipelinedRequests<T extends PipelinedRequest> {
     begin()
   }
 
-  #rememberConnection(socket: Socket): Connection<T> {
-    const connection: Connection<T> = { newest: undefined, current: undefined, waiting: [] }
+  #rememberConnection(socket: Socket): PipelinedConnection<T> {
+    const connection: PipelinedConnection<T> = { newest: undefined, current: undefined, waiting: [] }
     this.#connections.set(socket, connection)
     socket.once('close', () => {
       connection.newest = undefined
@@ -111,6 +110,6 @@ export class PipelinedRequests<T extends PipelinedRequest> {
 }
 
 /** Whether the system has taken an answer, and its connection has turned to the next. */
-function isTaken({ response }: PipelinedRequest): boolean {
+function isTaken({ response }: { readonly response: ServerResponse }): boolean {
   return response.writableFinished && response.socket === null
 }

@@ -5,6 +5,7 @@ import { BATCH_LIMITS, ContentLength } from '../protocol/json-body.js'
 import type { Admission, AdmittedRequest } from './admission.js'
 import type { BodyPacer } from './body-pacer.js'
 import { Refusal } from './refusal.js'
+import { SMALL_REQUEST_BYTES } from './turn-queue.js'
 import type { Upload } from './uploads.js'
 
 /** Size from which a chunk is one of many, so that the socket has more to read. */
@@ -42,6 +43,18 @@ function freeChunk(request: IncomingMessage, chunk: Buffer): void {
 /** Whether nothing else refers to a large chunk that was received. */
 function isOwn(request: IncomingMessage, chunk: Buffer): boolean {
   return chunk.length >= LARGE_CHUNK_BYTES && request.listenerCount('data') === 1
+}
+
+/** Whether the body of a request is so small that it has probably come in with the headers, and is sent as it is. */
+export function isSmallBody({ request, awaitsContinue }: AdmittedRequest, { bodyLimitBytes }: Admission): boolean {
+  const { 'content-length': declared, 'content-encoding': encoding } = request.headers
+  return !awaitsContinue && encoding === undefined && Number(declared) <= Math.min(SMALL_REQUEST_BYTES, bodyLimitBytes)
+}
+
+/** Takes the body of a request if all of its bytes are in and not read yet; otherwise undefined. */
+export function takeWholeBody(request: IncomingMessage): Buffer | undefined {
+  if (request.readableLength !== Number(request.headers['content-length'])) return undefined
+  return request.read() ?? undefined
 }
 
 /**

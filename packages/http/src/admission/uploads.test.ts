@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { eventually } from '@ledger-state/testing/eventually'
 import { openRawConnection, type RawConnection } from '@ledger-state/testing/raw-connection'
 import fc from 'fast-check'
@@ -14,6 +15,8 @@ import {
 } from '../../testing/one-item-server.ts'
 import type { HttpServerOptions } from '../server/create-http-server.js'
 import { ChunkCollector } from './chunk-collector.js'
+import { Refusal } from './refusal.js'
+import { Upload, Uploads } from './uploads.js'
 
 let running: RunningServer | undefined
 const connections: RawConnection[] = []
@@ -76,8 +79,8 @@ describe('bodies that come slowly', () => {
       expect(ended.received()).toContain('retry-after')
     }
     await expectOthersServed()
-    // For a moment, a body that comes whole takes the place of the oldest.
-    expect(uploads.slice(3).map(({ statuses }) => statuses())).toEqual([[], []])
+    // A small body that comes whole takes no place.
+    expect(uploads.slice(2).map(({ statuses }) => statuses())).toEqual([[], [], []])
   })
 
   it('that hold more than the limit together end the largest', async () => {
@@ -102,6 +105,49 @@ describe('bodies that come slowly', () => {
     await expectOthersServed()
     for (const { socket } of last) socket.write(' '.repeat(100))
     expect(await statusesOf(last[1]!, 1)).toEqual([400])
+  })
+})
+
+describe('a small body', () => {
+  it.each([
+    ['with its headers', 0],
+    ['after its headers', RAW_ITEM_BODY.length],
+    ['in two pieces', 5],
+  ])('that comes %s is read whole, and the connection continues', async (_, late) => {
+    await start({})
+    const received = once(running!.server, 'request')
+    const cut = WHOLE_ITEM_REQUEST.length - late
+    const client = open(WHOLE_ITEM_REQUEST.slice(0, cut))
+    await received
+    client.socket.write(`${WHOLE_ITEM_REQUEST.slice(cut)}${BALANCE_REQUEST}`)
+    expect(await statusesOf(client, 2)).toEqual([200, 200])
+    client.socket.write(WHOLE_ITEM_REQUEST)
+    expect(await statusesOf(client, 3)).toEqual([200, 200, 200])
+  })
+
+  it('is answered in its turn among others in the same packet', async () => {
+    await start({})
+    const wrong = rawItemRequest('content-length: 2', '{}')
+    const unknown = rawItemRequest('content-length: 14', '{"key":"0x02"}')
+    const client = open(`${wrong}${WHOLE_ITEM_REQUEST}${BALANCE_REQUEST}${unknown}${wrong}${BALANCE_REQUEST}`)
+    expect(await statusesOf(client, 6)).toEqual([400, 200, 200, 404, 400, 200])
+  })
+
+  it('ends the largest that is being received, or is refused if none is, while all together hold too much', () => {
+    const uploads = new Uploads({ maxUploads: 2, maxUploadBytes: 10 })
+    const refusals: string[] = []
+    const receiving = new Upload()
+    receiving.refuse = () => refusals.push('receiving')
+    uploads.begin(receiving)
+    uploads.hold(receiving, 8)
+    const [first, second] = [new Upload(), new Upload()]
+    uploads.take(first, Buffer.alloc(6))
+    expect(refusals).toEqual(['receiving'])
+    expect(() => uploads.take(second, Buffer.alloc(6))).toThrow(Refusal)
+    expect(second.body).toBe(undefined)
+    uploads.release(first)
+    uploads.take(second, Buffer.alloc(6))
+    expect(second.body).toEqual(Buffer.alloc(6))
   })
 })
 

@@ -70,6 +70,18 @@ export class Uploads {
     if (this.#heldBytes > this.#limits.maxUploadBytes) this.#drop(upload)
   }
 
+  /**
+   * Takes a body that came in at once. Drops the largest that are being received while all together hold too much.
+   * @throws `Refusal` if even then they hold too much
+   */
+  take(upload: Upload, body: Buffer): void {
+    upload.body = body
+    this.hold(upload, body.length)
+    if (this.#heldBytes <= this.#limits.maxUploadBytes) return
+    this.release(upload)
+    throw new Refusal(overloaded())
+  }
+
   /** Frees the body of an upload. */
   release(upload: Upload): void {
     this.#leave(upload)

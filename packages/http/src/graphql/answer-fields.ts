@@ -86,7 +86,11 @@ export class FieldAnswerer {
   async #eachMatch(field: AskedRows, visit: (row: unknown) => boolean): Promise<void> {
     const { name, table, condition } = field
     const rows = table.find(this.#source, condition, field.order[0]?.isDescending ? 'desc' : 'asc')
-    if (!rows) throw faultOfField(name, `its filter must name ${table.needs}, with _eq or _in`)
+    if (!rows)
+      throw faultOfField(
+        name,
+        `its filter must name ${table.needs}, with _eq or _in, and in all branches of an _or the same one`,
+      )
     for (const row of rows) {
       if (--this.#rowsLeft < 0) {
         throw faultOfField(

@@ -106,8 +106,8 @@ function isMet(operator: Operator, value: Value, values: ReadonlySet<Value>): bo
 }
 
 /**
- * The values that a condition allows for a column, or for a column of a relation; undefined if it allows any. Rows with
- * other values do not match.
+ * The values that a condition allows for a column, or for a column of a relation, each once; undefined if it allows any.
+ * Rows with other values do not match.
  */
 export function allowedTexts(condition: Condition, ...path: readonly string[]): readonly string[] | undefined {
   const [name, ...rest] = path
@@ -117,6 +117,15 @@ export function allowedTexts(condition: Condition, ...path: readonly string[]): 
       if (found) return found
     }
     return undefined
+  }
+  if (condition.kind === 'any') {
+    const found = new Set<string>()
+    for (const one of condition.of) {
+      const texts = allowedTexts(one, ...path)
+      if (!texts) return undefined
+      for (const text of texts) found.add(text)
+    }
+    return [...found]
   }
   if (condition.kind === 'related' && condition.name === name) return allowedTexts(condition.of, ...rest)
   if (condition.kind !== 'compare' || condition.name !== name || rest.length > 0) return undefined

@@ -237,6 +237,30 @@ describe('POST /v1/graphql', () => {
     expect(await storesWhere('_and: []')).toEqual([0, 500, most])
   })
 
+  it('finds rows by a column that all branches of an _or name', async () => {
+    const ask = await askAssets()
+    const rowsOf = async (query: string): Promise<unknown> => Object.values((await ask(query)).data!)[0]
+    const owners = (where: string) =>
+      rowsOf(balances(`where: {${where}}, order_by: [{owner_address: asc}, {amount: asc}]`, 'owner_address amount'))
+    const both = await owners(`owner_address: {_in: ["${ALICE}", "${BOB}"]}, amount: {_gt: 0}`)
+    expect(both).toHaveLength(3)
+    const [alice, bob] = [ALICE, BOB].map((owner) => `{owner_address: {_eq: "${owner}"}, amount: {_gt: 0}}`)
+    expect(await owners(`_or: [${alice}, ${bob}, ${alice}]`)).toEqual(both)
+    expect(await owners(`_or: [{_or: [${bob}]}, {_and: [${alice}]}]`)).toEqual(both)
+    expect(await owners('_or: []')).toEqual([])
+    const tokens = (where: string) =>
+      rowsOf(
+        `{ current_token_ownerships_v2(where: {${where}}, order_by: {token_data_id: asc}) { token_data_id owner_address } }`,
+      )
+    const ofCollection = `{collection_id: {_eq: "${COLLECTION}"}}`
+    const all = await tokens(`current_token_data: ${ofCollection}`)
+    expect(all).not.toEqual([])
+    expect(await tokens(`current_token_data: {_or: [${ofCollection}, ${ofCollection}]}`)).toEqual(all)
+    expect(
+      await tokens(`_or: [{current_token_data: ${ofCollection}}, {current_token_data: {collection_id: {_eq: "0x1"}}}]`),
+    ).toEqual(all)
+  })
+
   it('sorts by several columns, and places null as requested', async () => {
     const ask = await askAssets()
     const sorted = async (orderBy: string, page = ''): Promise<unknown> => {
@@ -447,10 +471,17 @@ describe('POST /v1/graphql refuses', () => {
       [balances('distinct_on: amount'), /Unknown argument "distinct_on"/],
       [
         balances(''),
-        'field "current_fungible_asset_balances": its filter must name owner_address, storage_id or asset_type, with _eq or _in',
+        'field "current_fungible_asset_balances": its filter must name owner_address, storage_id or asset_type, with _eq or _in, and in all branches of an _or the same one',
       ],
       [balances('where: {owner_address: {_neq: "0x1"}}'), /its filter must name owner_address/],
-      [balances('where: {_or: [{owner_address: {_eq: "0x1"}}]}'), /its filter must name owner_address/],
+      [
+        balances('where: {_or: [{owner_address: {_eq: "0x1"}}, {amount: {_gt: 0}}]}'),
+        /its filter must name owner_address/,
+      ],
+      [
+        balances('where: {_or: [{owner_address: {_eq: "0x1"}}, {storage_id: {_eq: "0x1"}}]}'),
+        /in all branches of an _or the same one/,
+      ],
       [balances(`where: {owner_address: {_eq: null}}`), /unexpected null value for "owner_address"/],
       [balances(`${OF_ALICE}, limit: -1`), 'field "current_fungible_asset_balances": `limit` must not be negative'],
       [balances(`${OF_ALICE}, offset: ${MOST_ROWS_READ + 1}`), /an offset is at most 20000/],

@@ -30,12 +30,12 @@ export const getNodeInfo: Operation = {
         transactions_since: {
           oneOf: [{ $ref: '#/components/schemas/U64' }, { type: 'null' }],
           description:
-            'The first version since which every version that wrote state has its transaction; null if transactions are not kept.',
+            'The first version since which every version that wrote state has its transaction, without pruned ones; null if transactions are not kept.',
         },
         whole_transactions_since: {
           oneOf: [{ $ref: '#/components/schemas/U64' }, { type: 'null' }],
           description:
-            'The first version since which every version has its whole transaction, or every one of the slice; null if the newest has none.',
+            'The first version since which every version has its whole transaction, or every one of the slice, without pruned ones; null if the newest has none.',
         },
       },
     },

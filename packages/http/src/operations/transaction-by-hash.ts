@@ -8,5 +8,6 @@ export const getTransactionByHash = overWholeTransactions({
   summary: 'Get transaction by hash',
   description: 'The transaction with a hash. This service knows no pending transactions.',
   parameters: [HASH_PARAMETER, ...ONE_TRANSACTION_PARAMETERS],
+  looksTwice: true,
   handle: transactionWithHash,
 })

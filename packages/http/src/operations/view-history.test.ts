@@ -167,6 +167,25 @@ describe('POST /v1/view/history', () => {
     expect(await entries(Promise.resolve(sampled))).toHaveLength(1)
   })
 
+  it('has the same evenly spaced points in pages, although the ledger grows between them', async () => {
+    for (const query of ['?samples=5', '?samples=5&order=asc', '?samples=4&from=2&to=1970-01-01T00:00:09Z']) {
+      const engine = await smallLedger()
+      const post = ask(engine)
+      const expected = await entries(post(query, VALUE))
+      const pages: Entry[] = []
+      let cursor: unknown
+      do {
+        const page = await post(`${query}&limit=2${cursor === undefined ? '' : `&start=${String(cursor)}`}`, VALUE)
+        pages.push(...(await entries(Promise.resolve(page))))
+        cursor = page.headers['x-svc-cursor']
+        const { chainId, latestVersion, latestBlock } = engine.ledger!
+        const block = { ...latestBlock, height: latestBlock.height + 1n }
+        await engine.commit([{ version: latestVersion + 1n, block, writes: [[HOLDER_KEY, u64(9)]] }], { chainId })
+      } while (cursor !== undefined)
+      expect(pages, query).toEqual(expected)
+    }
+  })
+
   it('has the points in time at and between two times, with or without a block at each', async () => {
     const post = ask(await smallLedger())
     const time = (second: number) => `1970-01-01T00:00:0${second}Z`

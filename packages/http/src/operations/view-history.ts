@@ -28,7 +28,7 @@ import {
 } from './parts/history-page.js'
 import { type Answer, type AnswerBody, BODY_ERRORS, type Operation, type Parameter } from './parts/operation.js'
 import { PrintedArrayBody } from './parts/page-bodies.js'
-import { pinPage, rangeCursor } from './parts/page-start.js'
+import { pinPage, pinPageOfPoints, rangeCursor } from './parts/page-start.js'
 import { MAX_PAGE_BYTES, pageLimit } from './parts/paging.js'
 import { parameterOf } from './parts/request-parts.js'
 import { stateKeyToText } from './parts/state-key-text.js'
@@ -96,7 +96,8 @@ export const getViewHistory: Operation = {
     rules.expectServed()
     request.expectOutput('json', 'View function')
     const turn = new TurnBudget(request)
-    const state = pinPage(request, range.to, start)
+    const isOfPoints = range.sample !== undefined && 'points' in range.sample
+    const state = (isOfPoints ? pinPageOfPoints : pinPage)(request, range.to, start)
     const call = readCall()
     rules.expectAllowed(call.address, call.module, call.function)
     const from = range.from && firstVersionOf(request.ledger, range.from)
@@ -123,11 +124,11 @@ export const getViewHistory: Operation = {
     const written = await body.end()
     const { cursor } = history
     if (cursor === undefined) return answerOf(state, history, written, asCsv)
-    const isTime = range.sample !== undefined && 'everyUsec' in range.sample
+    const isTime = range.sample !== undefined && !isOfPoints
     const reached = isTime ? firstVersionOf(request.ledger, { timestampUsec: cursor }) : cursor
     return {
       ...answerOf(state, history, written, asCsv),
-      cursor: rangeCursor(String(cursor), state, reached, order, start),
+      cursor: rangeCursor(String(cursor), state, isOfPoints ? state.version : reached, order, start),
     }
   },
 }

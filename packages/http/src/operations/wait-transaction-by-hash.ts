@@ -8,5 +8,6 @@ export const waitTransactionByHash = overWholeTransactions({
   summary: 'Wait for transaction by hash',
   description: 'Same as by hash: this service knows no pending transactions for which it could wait.',
   parameters: [HASH_PARAMETER, ...ONE_TRANSACTION_PARAMETERS],
+  looksTwice: true,
   handle: transactionWithHash,
 })

@@ -54,17 +54,19 @@ export function sendAnswer(exchange: Exchange, answer: Answer): Promise<void> | 
 async function sendCompressed(
   exchange: Exchange,
   status: number,
-  headers: string[],
+  headers: readonly string[],
   body: AnswerBody,
   encoding: ContentEncoding,
 ): Promise<void> {
+  // Other answers begin while this one is compressed.
+  const ownHeaders = [...headers, 'content-encoding', encoding]
   const memory = exchange.running?.memory
   const compressing = compress(chunksOf(body), encoding)
   const compressed = await (memory ? memory.whileRead(compressing) : compressing)
   // Only the compressed bytes wait for the client.
   memory?.release()
   memory?.free()
-  write(exchange, status, [...headers, 'content-encoding', encoding], compressed)
+  write(exchange, status, ownHeaders, compressed)
 }
 
 /** Sends an error. A `Refusal` closes the connection after its answer. */
@@ -103,23 +105,22 @@ export function sendHeaders(exchange: Exchange, headers: readonly string[]): voi
 }
 
 /** The bytes of the answer to something that never became a request. */
-export function unreadableAnswer(context: ServiceContext, error: RequestError): Buffer {
-  const { status, body } = errorToReply(error, context.archivalEndpoint)
+export function unreadableAnswer(context: ServiceContext, error: unknown): Buffer {
+  const { status, headers: ofError, body } = errorToReply(error, context.archivalEndpoint)
   const bytes = Buffer.from(body)
   const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`]
-  const headers = [...latestHeaders(context), 'content-type', CONTENT_TYPE.json]
+  const headers = [...latestHeaders(context), ...ofError, 'content-type', CONTENT_TYPE.json]
   headers.push('content-length', String(bytes.length), 'connection', 'close')
   for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`)
   context.onAnswered?.({ method: '', url: '', route: 'unreadable', status, seconds: 0 })
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), bytes])
 }
 
-/** Headers that answers of all kinds have. */
+/** Headers that answers of all kinds have. The list is the caller's until the next answer begins. */
 function commonHeaders(exchange: Exchange, known: readonly string[], isLarge: boolean): string[] {
   const { context, request, route } = exchange
-  const headers = [...known, 'vary', varyOf(route?.negotiates === true, isLarge)]
-  // The latest version changes soon, and headers describe the state of the ledger even if the body does not change.
-  if (request.method !== 'POST') headers.push('cache-control', 'no-cache')
+  const vary = varyOf(route?.negotiates === true, isLarge)
+  const headers = context.commonHeads.take(known, vary, request.method === 'POST')
   const { origin } = request.headers
   if (origin !== undefined) headers.push(...context.corsHeaders(origin))
   return headers

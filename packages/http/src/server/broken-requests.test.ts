@@ -144,6 +144,45 @@ describe('requests that the protocol forbids', () => {
   })
 })
 
+describe('a method that Node.js does not know', () => {
+  const asked = (line: string) => `${line} HTTP/1.1\r\nhost: x\r\n\r\n`
+
+  it.each(['FOO', 'foo', 'get', 'GETX', 'PATCHY', 'PLAY', 'A-B.C'])(
+    'is 405 with Allow, as any other: %s',
+    async (method) => {
+      const { statuses, text, body } = await exchangeOf(asked(`${method} /v1?a=1`))
+      expect(statuses).toEqual([405])
+      expect(text).toContain('\r\nallow: GET, HEAD\r\n')
+      expect(text).toContain('\r\nconnection: close\r\n')
+      expect(text).toContain('\r\nx-svc-ledger-version: 0\r\n')
+      expect(JSON.parse(body)).toEqual({ message: 'method not allowed', error_code: 'web_framework_error' })
+    },
+  )
+
+  it('is 404 for a path that nobody has', async () => {
+    for (const target of ['/v1/nowhere', '*', 'x:443']) {
+      expect((await exchangeOf(asked(`FOO ${target}`))).statuses).toEqual([404])
+    }
+  })
+
+  it('is answered after earlier requests, and ends the connection', async () => {
+    const { statuses } = await exchangeOf(BALANCE_REQUEST + asked('FOO /v1') + BALANCE_REQUEST)
+    expect(statuses).toEqual([200, 405])
+  })
+
+  it('is unreadable in a line that is no request', async () => {
+    for (const line of [
+      'FOO',
+      'FOO /v1',
+      'FOO  /v1 HTTP/1.1',
+      'FOO /v1 HTTP/2.0',
+      'FOO /v1 x HTTP/1.1',
+      '(FOO /v1 HTTP/1.1',
+    ])
+      expect((await exchangeOf(`${line}\r\n\r\n`)).statuses, line).toEqual([400])
+  })
+})
+
 describe('a connection on which nothing is sent', () => {
   it('is closed when it has been idle for long, without an unrequested answer', async () => {
     const { text } = await exchangeOf('', { requestTimeoutMs: 100, idleTimeoutMs: 400 })

@@ -4,6 +4,7 @@ import { clientLeft, headersTooLarge, type RequestError, requestTimeout, unreada
 import { refuse, unreadableAnswer } from './answer-writer.js'
 import type { Exchange } from './exchange.js'
 import type { RequestService } from './request-service.js'
+import { type ParserFault, unknownMethodOf } from './unknown-method.js'
 
 const TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT'
 const ENDED_EARLY = 'HPE_INVALID_EOF_STATE'
@@ -13,7 +14,7 @@ export function answerBrokenRequests(server: Server, service: RequestService): v
   const { pipelined } = service.context
   const { turns } = service.context.admission
   const broken = new WeakSet<Socket>()
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+  server.on('clientError', (error: ParserFault, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy()
       return
@@ -46,8 +47,11 @@ export function answerBrokenRequests(server: Server, service: RequestService): v
     else refuse(exchange, faultOf(error))
   }
 
-  function answerOnSocket(error: NodeJS.ErrnoException, socket: Socket): void {
-    if (socket.writable) socket.end(unreadableAnswer(service.context, faultOf(error)))
+  function answerOnSocket(error: ParserFault, socket: Socket): void {
+    if (!socket.writable) return
+    const unknown = unknownMethodOf(error)
+    const refusal = unknown ? service.refusalOf(unknown.method, unknown.target) : faultOf(error)
+    socket.end(unreadableAnswer(service.context, refusal))
   }
 }
 

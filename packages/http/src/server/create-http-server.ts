@@ -60,10 +60,8 @@ export function createHttpServer(options: HttpServerOptions): Server {
   server.maxConnections = maxConnections
   const { pipelined } = service.context
   ignoreUpgrades(server, (socket) => pipelined.newestOf(socket)?.response)
-  server.on('request', (request, response) => void service.handle(service.begin(request, response)))
-  server.on('checkContinue', (request, response) => {
-    void service.handle(service.begin(request, response, true))
-  })
+  server.on('request', (request, response) => service.handle(service.begin(request, response)))
+  server.on('checkContinue', (request, response) => service.handle(service.begin(request, response, true)))
   server.on('checkExpectation', (request, response) => {
     refuse(service.begin(request, response), expectationFailed(request.headers.expect!))
   })

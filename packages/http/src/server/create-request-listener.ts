@@ -31,6 +31,6 @@ export function createRequestListener(
   const service = new RequestService(options)
   return (request, response, next) => {
     if (next && !options.otherRequests && isElsewhere(request.url!)) next()
-    else void service.handle(service.begin(request, response))
+    else service.handle(service.begin(request, response))
   }
 }

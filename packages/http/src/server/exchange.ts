@@ -6,7 +6,7 @@ import type { Admission } from '../admission/admission.js'
 import type { AnswerBytes } from '../admission/answer-bytes.js'
 import { AnswerMemory } from '../admission/answer-memory.js'
 import { versionPlace } from '../admission/near-place.js'
-import type { PipelinedRequests } from '../admission/pipelined-requests.js'
+import type { PipelinedConnection, PipelinedRequests } from '../admission/pipelined-requests.js'
 import { Upload } from '../admission/uploads.js'
 import type { LedgerTicks } from '../changes/ledger-ticks.js'
 import type { SharedChanges } from '../changes/shared-changes.js'
@@ -22,6 +22,7 @@ import { BUDGETS_OF_PAGE } from '../operations/parts/view-runs.js'
 import type { OutputFormat } from '../protocol/media-types.js'
 import type { ComputeThread } from '../views/compute-thread.js'
 import type { ChainHeaders } from './chain-headers.js'
+import type { CommonHeads } from './common-heads.js'
 import type { RequestListenerOptions } from './request-listener-options.js'
 import type { FoundRoute } from './router.js'
 
@@ -30,6 +31,7 @@ export interface ServiceContext {
   readonly ledger: Ledger | AsyncLedger
   readonly output: Readonly<Record<OutputFormat, boolean>>
   readonly chainHeaders: ChainHeaders
+  readonly commonHeads: CommonHeads
   readonly corsHeaders: (origin: string) => readonly string[]
   readonly archivalEndpoint: string | undefined
   /** The requests of each connection, in their order. */
@@ -112,10 +114,14 @@ export class Exchange implements ForwardableRequest {
   readonly context: ServiceContext
   /** Whether the client sends its body only after `100 Continue`. */
   readonly awaitsContinue: boolean
+  /** The requests of its connection. */
+  readonly connection: PipelinedConnection<Exchange>
   /** Time at which its headers were in, in milliseconds of `performance.now`. */
   readonly arrivedAt = performance.now()
   /** The version that the client has seen, as it says; undefined if it does not. */
   seenVersion: bigint | undefined
+  /** Whether it ends when its response is closed, because its client left. */
+  endsWithResponse = false
   #readyAt = this.arrivedAt
   #state: OwnState = QUEUED
   #gone: AbortSignal | undefined
@@ -125,6 +131,7 @@ export class Exchange implements ForwardableRequest {
     this.response = response
     this.context = context
     this.awaitsContinue = awaitsContinue
+    this.connection = context.pipelined.of(request.socket)
   }
 
   get state(): ExchangeState {
@@ -345,14 +352,19 @@ export class Exchange implements ForwardableRequest {
     if (!this.context.output[format]) throw outputDisabled.format(what, format)
   }
 
+  /**
+   * Waits until the ledger is newer than the pinned state, for some milliseconds at most: another process may have shown
+   * what this one does not find. Undefined if there is no other process, or too many requests wait.
+   * @throws `client_left`
+   */
   untilNewer(): Promise<void> | undefined {
-    const { lateMs, admission, ledger } = this.context
+    const { lateMs, admission } = this.context
     const { pinned } = this.#expectRunning()
-    // An operation over an async ledger runs again over what was loaded of one state.
-    if (lateMs === 0 || !pinned || ledger.kind === 'async') return undefined
+    if (lateMs === 0 || !pinned) return undefined
     const next = versionPlace(pinned.latestVersion + 1n)
     const { held } = admission
-    return held.isReached(next.isIn) ? Promise.resolve() : held.untilNear(this.response, next, lateMs)
+    const late = held.untilNear(this.response, next, lateMs)
+    return late ?? (held.isReached(next.isIn) ? Promise.resolve() : undefined)
   }
 
   hold(bytes: number): void {

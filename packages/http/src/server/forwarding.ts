@@ -36,6 +36,7 @@ const VERSION_PARAMETERS = ['ledger_version', 'from', 'to']
 
 /** The newest version at which a request reads or about which it asks; undefined if it names none. */
 export function newestNamedBy({ route, params }: FoundRoute, query: string): bigint | undefined {
+  if (query === '' && params.version === undefined) return undefined
   let newest: bigint | undefined
   for (const { name, in: place } of route.parameters ?? []) {
     const isInPath = place === 'path' && name === 'version'

@@ -57,7 +57,7 @@ export interface RequestListenerOptions
   readonly changes?: ChangeSource | undefined
   /** Formats of answers; both by default. */
   readonly output?: Readonly<Record<OutputFormat, boolean>>
-  /** Largest request body, both as it is sent and decompressed. */
+  /** Largest request body as it is sent. A compressed one may have at most 1 MiB, and no more than this, once decompressed. */
   readonly bodyLimitBytes?: number
   /** Absolute URL, ending in `/v1`, of a service that keeps versions which this one has pruned. */
   readonly archivalEndpoint?: string
@@ -67,6 +67,11 @@ export interface RequestListenerOptions
    * transaction, which another process may have shown. Default 0, for a single process.
    */
   readonly spreadMs?: number
+  /**
+   * Makes the next read of the ledger see everything that other processes have read so far. With `spreadMs`, such a
+   * request is then decided at once and waits for nothing.
+   */
+  readonly refresh?: () => void
   /** Upstreams for operations that this service does not answer itself; by default none. */
   readonly forward?: ForwardOptions
   /**

@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { parseU64 } from '@ledger-state/core'
 import { limitsOf } from '../admission/limits.js'
 import { versionPlace } from '../admission/near-place.js'
-import { readBody, readOver } from '../admission/read-body.js'
+import { isSmallBody, readBody, readOver, takeWholeBody } from '../admission/read-body.js'
 import { createDocumentRoutes } from '../document/document-routes.js'
-import { clientLeft } from '../errors.js'
+import { clientLeft, unreadableRequest } from '../errors.js'
 import { createForwardRoutes, routeWithForwarding } from '../forward/forward-routes.js'
 import type { Forwarder } from '../forward/forwarder.js'
 import { expectKnownParameters } from '../operations/parts/known-parameters.js'
@@ -23,10 +23,14 @@ import { expectFraming } from './framing.js'
 import { timeNamedBy } from './named-times.js'
 import { DEFAULT_HEADER_WORD, type RequestListenerOptions } from './request-listener-options.js'
 import { createRouter, type FoundRoute, type Router } from './router.js'
+import { routeWithSecondLook } from './second-look.js'
 import { createServiceContext } from './service-context.js'
 
 /** Time for which a reader may be behind the one that sent an id. */
 const MOST_LAG_MS = 1_000
+
+/** A step of a request. Returns a promise if it has to wait. */
+type Step = (exchange: Exchange) => Promise<void> | undefined
 
 /** The service without its sockets: takes each request from its headers to its answer. */
 export class RequestService {
@@ -54,7 +58,9 @@ export class RequestService {
       options.readTrust,
       options.network,
     )
-    const served = asyncLedger ? operations.map((operation) => routeOverAsync(operation, asyncLedger)) : operations
+    const served = operations
+      .map((operation) => (asyncLedger ? routeOverAsync(operation, asyncLedger) : operation))
+      .map(routeWithSecondLook)
     const forwarder = options.forward && createForwarder(options.forward, this.context, limitsOf(options), spreadMs)
     this.#forwarder = forwarder
     this.#spreadMs = spreadMs
@@ -74,43 +80,65 @@ export class RequestService {
    */
   begin(request: IncomingMessage, response: ServerResponse, awaitsContinue = false): Exchange {
     const exchange = new Exchange(request, response, this.context, awaitsContinue)
-    this.context.pipelined.add(exchange)
+    exchange.connection.newest = exchange
     return exchange
   }
 
   /**
-   * Answers a request. A step returns a promise only if it has to wait, and throws if it refuses the request: a small GET
-   * runs from here to its socket without any promise, which costs more than a look-up.
+   * Answers a request. A step calls the next one, returns a promise only if it has to wait, and throws if it refuses the
+   * request: a small one runs from here to its socket without any promise, which costs more than a look-up.
    */
-  async handle(exchange: Exchange): Promise<void> {
-    const { pipelined, admission } = this.context
+  handle(exchange: Exchange): void {
+    const earlier = this.context.pipelined.enter(exchange)
+    this.#run(exchange, earlier ? (one) => after(earlier, one, this.#begin) : this.#begin)
+  }
+
+  /** The error for a method that no route has. */
+  refusalOf(method: string, target: string): unknown {
     try {
-      const earlier = pipelined.enter(exchange)
-      if (earlier) {
-        await earlier
-        exchange.resume()
-      }
-      expectFraming(exchange.request)
-      if (this.#isAnsweredElsewhere(exchange) || answersPreflight(exchange)) return
-      const found = this.#findRoute(exchange)
-      const version = this.#awaitVersion(exchange, found)
-      if (version) {
-        await version
-        exchange.resume()
-      }
-      const body = receiveBody(exchange, found.route)
-      if (body) {
-        await body
-        exchange.resume()
-      }
-      admission.load.admit(exchange.response, found.route)
-      const answer = runInTurn(exchange, found.route)
-      if (answer) await answer
+      this.#router.find(method, target)
     } catch (error) {
-      readOver(exchange.request, admission)
-      sendError(exchange, error)
+      return error
+    }
+    return unreadableRequest()
+  }
+
+  #run(exchange: Exchange, step: Step): void {
+    try {
+      step(exchange)?.catch((error: unknown) => this.#refuse(exchange, error))
+    } catch (error) {
+      this.#refuse(exchange, error)
     }
   }
+
+  #refuse(exchange: Exchange, error: unknown): void {
+    readOver(exchange.request, this.context.admission)
+    sendError(exchange, error)
+  }
+
+  readonly #begin: Step = (exchange) => {
+    expectFraming(exchange.request)
+    if (this.#isAnsweredElsewhere(exchange) || answersPreflight(exchange)) return undefined
+    const version = this.#awaitVersion(exchange, this.#findRoute(exchange))
+    return version ? after(version, exchange, this.#receive) : this.#receive(exchange)
+  }
+
+  /** Receives the body of a POST. Any other body is discarded. */
+  readonly #receive: Step = (exchange) => {
+    const { admission } = this.context
+    if (exchange.route!.method !== 'POST') {
+      readOver(exchange.request, admission)
+      return answer(exchange)
+    }
+    if (isSmallBody(exchange, admission)) {
+      process.nextTick(this.#receiveSmall, exchange)
+      return undefined
+    }
+    return receiveBody(exchange)
+  }
+
+  /** In the tick after its headers, a small body that came with them is in. */
+  readonly #receiveSmall = (exchange: Exchange): void => this.#run(exchange, takeSmallBody)
 
   #isAnsweredElsewhere(exchange: Exchange): boolean {
     const { request, response } = exchange
@@ -189,15 +217,37 @@ async function untilReached({ context, response }: Exchange, { version, isIn }: 
   await context.admission.held.isReachedInTime(response, version, isIn, MOST_LAG_MS)
 }
 
-/** Receives the body of a POST. Any other body is discarded. */
-function receiveBody(exchange: Exchange, { method }: Route): Promise<void> | undefined {
-  const { admission } = exchange.context
-  if (method === 'POST') {
-    endWithResponse(exchange)
-    return readBody(exchange, exchange.openUpload(), admission)
-  }
-  readOver(exchange.request, admission)
-  return undefined
+/** Waits, and then continues with a step. */
+async function after(wait: Promise<void>, exchange: Exchange, step: Step): Promise<void> {
+  await wait
+  exchange.resume()
+  await step(exchange)
+}
+
+/** Receives the body of a POST as it comes. */
+function receiveBody(exchange: Exchange): Promise<void> | undefined {
+  endWithResponse(exchange)
+  const body = readBody(exchange, exchange.openUpload(), exchange.context.admission)
+  return body ? after(body, exchange, answer) : answer(exchange)
+}
+
+/** Takes a small body if it is in whole, otherwise receives it as it comes. */
+function takeSmallBody(exchange: Exchange): Promise<void> | undefined {
+  // The time of the requests that were read in the same turn is not its own.
+  exchange.resume()
+  const body = takeWholeBody(exchange.request)
+  if (!body) return receiveBody(exchange)
+  exchange.context.admission.uploads.take(exchange.openUpload(), body)
+  return answer(exchange)
+}
+
+/** Runs the operation once it is admitted. */
+function answer(exchange: Exchange): Promise<void> | undefined {
+  const route = exchange.route!
+  exchange.context.admission.load.admit(exchange.response, route)
+  const late = runInTurn(exchange, route)
+  if (late) endWithResponse(exchange)
+  return late
 }
 
 /** Runs the operation at once if the request is small and this turn has time left, otherwise in a later turn. */
@@ -216,14 +266,13 @@ function runOperation(exchange: Exchange): Promise<void> | undefined {
   exchange.run(ledger.kind === 'async' ? undefined : ledger)
   const answer = route.handle(exchange)
   if (!(answer instanceof Promise)) return sendAnswer(exchange, answer)
-  if (route.method !== 'POST') {
-    admission.load.enter(exchange.response)
-    endWithResponse(exchange)
-  }
+  if (route.method !== 'POST') admission.load.enter(exchange.response)
   return answer.then((late) => sendAnswer(exchange, late))
 }
 
 function endWithResponse(exchange: Exchange): void {
+  if (exchange.endsWithResponse) return
+  exchange.endsWithResponse = true
   // Emitted once for every response, whether it went out whole or the client left.
   exchange.response.on('close', () => {
     if (!exchange.isAnswered) sendError(exchange, clientLeft())

@@ -8,6 +8,7 @@ import { ViewPlaces } from '../operations/parts/view-places.js'
 import { ViewRules } from '../operations/parts/view-rules.js'
 import { createComputeThread } from '../views/compute-thread.js'
 import { createChainHeaders } from './chain-headers.js'
+import { CommonHeads } from './common-heads.js'
 import { createCorsHeaders } from './cors.js'
 import type { ServiceContext } from './exchange.js'
 import { DEFAULT_HEADER_WORD, type RequestListenerOptions } from './request-listener-options.js'
@@ -23,6 +24,7 @@ export function createServiceContext(options: RequestListenerOptions, isClosing:
   const { ledger, archivalEndpoint, onUnexpectedError, onAnswered, onView, proofs, changes } = options
   const {
     spreadMs = 0,
+    refresh,
     headerWord = DEFAULT_HEADER_WORD,
     compatibleHeaders = true,
     output = { json: true, bcs: true },
@@ -33,10 +35,11 @@ export function createServiceContext(options: RequestListenerOptions, isClosing:
     ledger,
     output,
     chainHeaders,
+    commonHeads: new CommonHeads(),
     corsHeaders: createCorsHeaders(chainHeaders),
     archivalEndpoint,
     pipelined: new PipelinedRequests(),
-    admission: createAdmission(limits, ledger),
+    admission: createAdmission(limits, ledger, refresh),
     viewRules: new ViewRules(options),
     viewPlaces: new ViewPlaces(),
     computeThread: createComputeThread(),

@@ -17,11 +17,16 @@ export interface IndexStoreOptions extends Pick<IngestOptions, 'signal' | 'progr
   readonly description: string
 }
 
-/** The mark of the store that was copied, with the hash of all writes of the copy if that store has none. */
-function withHashOf(copied: Uint8Array | undefined, mark: Uint8Array): Uint8Array {
+/**
+ * The mark of a complete copy: that of the store, with the hash of all writes of the copy if that store has none. A
+ * copy of a range is a store of its own that any source continues: the index depends on earlier versions, so it cannot
+ * be joined with other ranges.
+ * @param copied mark of the copy before
+ */
+function markOfCopy(copied: Uint8Array | undefined, mark: Uint8Array): Uint8Array {
   const held = decodeCommitMark(mark)
-  const { writesHash } = decodeCommitMark(copied)
-  return held.writesHash ? mark : encodeCommitMark({ ...held, writesHash })
+  const writesHash = held.writesHash ?? decodeCommitMark(copied).writesHash
+  return encodeCommitMark({ ...held, writesHash, range: undefined })
 }
 
 /**
@@ -41,6 +46,6 @@ export async function indexStore(
   const { latestVersion: to } = ledger
   await ingestWith(writer, storeToSource(store, description), { ...options, to, assumeEmptyBase: true }, counters)
   if (mark && writer.ledger?.latestVersion === to)
-    await writer.putMark(withHashOf((await writer.snapshot()).mark, mark))
+    await writer.putMark(markOfCopy((await writer.snapshot()).mark, mark))
   return counters
 }

@@ -1,12 +1,13 @@
 import { ADDRESS_LENGTH } from '@ledger-state/core'
 import { primaryStoreAddress } from '@ledger-state/proof'
 
-/** Number of slots. The entry of an owner and an asset may be in either of two adjacent slots. */
+/** Number of places. The entry of an owner and an asset may be in either of two adjacent places. */
 const PLACES = 65_536
-const OWNER_AT = 8
-const ADDRESS_AT = OWNER_AT + ADDRESS_LENGTH
-/** Layout of a place: u64 number of the asset, 0 for an empty place | owner | address of the store. */
-const PLACE_LENGTH = ADDRESS_AT + ADDRESS_LENGTH
+const OWNER_AT = 2
+const ADDRESS_WORDS = ADDRESS_LENGTH / 4
+const ADDRESS_AT = OWNER_AT + ADDRESS_WORDS
+/** Layout of a place in words of 32 bits: number of the asset (low, high), 0 for an empty place | owner | address of the store. */
+const PLACE_WORDS = ADDRESS_AT + ADDRESS_WORDS
 
 /** A fungible asset, by the address of its metadata. Its number, starting at 1, is never reused. */
 export interface NumberedAsset {
@@ -20,32 +21,45 @@ export interface NumberedAsset {
  */
 export class PrimaryStoreAddresses {
   /** The block; allocated when the first address is asked for. */
-  #places: Uint8Array | undefined
+  #places: Int32Array | undefined
 
   /** Writes the address of a primary store into `target`. */
   write(owner: Uint8Array, asset: NumberedAsset, target: Uint8Array, targetStart: number): void {
-    this.#places ??= new Uint8Array(PLACES * PLACE_LENGTH)
+    this.#places ??= new Int32Array(PLACES * PLACE_WORDS)
     const places = this.#places
-    const first = firstPlaceOf(owner, asset.number) * PLACE_LENGTH
+    const first = firstPlaceOf(owner, asset.number) * PLACE_WORDS
     let start = first
-    if (!holds(places, start, owner, asset.number)) start += PLACE_LENGTH
+    if (!holds(places, start, owner, asset.number)) start += PLACE_WORDS
     if (start !== first && !holds(places, start, owner, asset.number)) {
       // The newest entry comes first.
       places.copyWithin(start, first, start)
       start = first
-      writeWord(places, start, asset.number)
-      writeWord(places, start + 4, asset.number / 2 ** 32)
-      places.set(owner, start + OWNER_AT)
-      places.set(primaryStoreAddress(owner, asset.metadata), start + ADDRESS_AT)
+      places[start] = asset.number
+      places[start + 1] = asset.number / 2 ** 32
+      writeWords(places, start + OWNER_AT, owner)
+      writeWords(places, start + ADDRESS_AT, primaryStoreAddress(owner, asset.metadata))
     }
-    for (let at = 0; at < ADDRESS_LENGTH; at++) target[targetStart + at] = places[start + ADDRESS_AT + at]!
+    let byte = targetStart
+    for (let at = start + ADDRESS_AT; at < start + PLACE_WORDS; at++) {
+      const word = places[at]!
+      target[byte++] = word
+      target[byte++] = word >>> 8
+      target[byte++] = word >>> 16
+      target[byte++] = word >>> 24
+    }
   }
 }
 
-function holds(places: Uint8Array, start: number, owner: Uint8Array, number: number): boolean {
-  if (readWord(places, start) !== (number | 0) || readWord(places, start + 4) !== ((number / 2 ** 32) | 0)) return false
-  for (let at = 0; at < ADDRESS_LENGTH; at++) if (places[start + OWNER_AT + at] !== owner[at]) return false
+function holds(places: Int32Array, start: number, owner: Uint8Array, number: number): boolean {
+  if (places[start] !== (number | 0) || places[start + 1] !== ((number / 2 ** 32) | 0)) return false
+  for (let at = 0; at < ADDRESS_WORDS; at++) {
+    if (places[start + OWNER_AT + at] !== readWord(owner, 4 * at)) return false
+  }
   return true
+}
+
+function writeWords(places: Int32Array, start: number, address: Uint8Array): void {
+  for (let at = 0; at < ADDRESS_WORDS; at++) places[start + at] = readWord(address, 4 * at)
 }
 
 /**
@@ -55,11 +69,6 @@ function holds(places: Uint8Array, start: number, owner: Uint8Array, number: num
 function firstPlaceOf(owner: Uint8Array, number: number): number {
   const mixed = Math.imul(readWord(owner, ADDRESS_LENGTH - 4), 0x9e3779b1) ^ Math.imul(number, 0x85ebca6b)
   return (mixed >>> 16) & (PLACES - 2)
-}
-
-/** The low 32 bits of a whole number. */
-function writeWord(bytes: Uint8Array, at: number, value: number): void {
-  for (let byte = 0; byte < 4; byte++) bytes[at + byte] = (value | 0) >>> (8 * byte)
 }
 
 /** Four bytes as a signed number. */

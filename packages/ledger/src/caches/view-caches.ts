@@ -6,8 +6,8 @@ import { ModuleRevisions } from './module-revisions.js'
 /** The VM that runs all views of a ledger, and its cached modules. */
 export class ViewCaches {
   readonly vm: Vm = createVm()
-  readonly interfaces = new ModuleInterfaces()
   readonly revisions = new ModuleRevisions()
+  readonly interfaces = new ModuleInterfaces(this.revisions)
 
   /** Use of the VM's cache of loaded modules. */
   get use(): CacheUse {

@@ -31,8 +31,8 @@ export interface Ledger {
   /**
    * The last version of the newest block at or before a time, in microseconds since 1970. For a time between the newest
    * block and now, the latest version.
-   * @throws `no_ledger`; `version_pruned` before the oldest block; `version_not_found` after `nowUsec`, by default the
-   * time of the system
+   * @throws `no_ledger`; `version_pruned` before the oldest block; `version_not_found` after the newest block and after
+   * `nowUsec`, by default the time of the system
    */
   versionAtTime(timestampUsec: bigint, nowUsec?: bigint): bigint
   /** Use of the caches of this ledger, by their names. */

@@ -47,6 +47,9 @@ it('versionAtTime refuses times before the window and after now', async () => {
   expect(() => ledger.versionAtTime(29n, 40n)).toThrow(refusal('version_pruned'))
   expect(() => ledger.versionAtTime(41n, 40n)).toThrow(refusal('version_not_found'))
   expect(ledger.versionAtTime(40n, 40n)).toBe(5n)
+  // The clock is behind that of the chain.
+  expect(ledger.versionAtTime(30n, 25n)).toBe(5n)
+  expect(() => ledger.versionAtTime(31n, 25n)).toThrow(refusal('version_not_found'))
   const inAnHour = BigInt(Date.now() + 3_600_000) * 1_000n
   expect(() => ledger.versionAtTime(inAnHour)).toThrow(refusal('version_not_found'))
   expect(() => createLedger(createMemoryEngine()).versionAtTime(1n)).toThrow(refusal('no_ledger'))

@@ -55,6 +55,17 @@ describe.each(['a ledger', 'an async ledger'])('the transactions of %s', (kind) 
     expect(found).toEqual(versions.map((at) => (at >= 100n && at < 200n ? transactionOf(at) : undefined)))
   })
 
+  it('are known since the oldest version, once earlier ones are pruned', async () => {
+    for (const [oldest, since] of [
+      [50n, 100n],
+      [150n, 150n],
+    ] as const) {
+      await engine.prune(engine.ledger!.latestVersion + 1n - oldest)
+      expect(engine.ledger!.oldestVersion).toBe(oldest)
+      expect(await read(transactionsSince, 199n)).toBe(since)
+    }
+  })
+
   it('are known since the first of them, as long as none is missing', async () => {
     expect(await read((state) => [hasTransactions(state), transactionsSince(state)], 99n)).toEqual([false, undefined])
     expect(await read((state) => [hasTransactions(state), transactionsSince(state)], 100n)).toEqual([true, 100n])

@@ -1,3 +1,4 @@
+import { larger } from '@ledger-state/core'
 import { readExecution } from '@ledger-state/proof/transactions'
 import {
   type KeptTransaction,
@@ -38,15 +39,20 @@ export function hasTransactions(state: LedgerState): boolean {
   return state.transactions.areThere
 }
 
-/** First version since which every version that wrote state came with its transaction; undefined if the newest did not. */
-export function transactionsSince({ view }: LedgerState): bigint | undefined {
-  return view.getEntry(TRANSACTIONS_KEY)?.version
+/**
+ * First version since which the store has the transaction of every version that wrote state; undefined if the newest
+ * came without one.
+ */
+export function transactionsSince({ view, transactions }: LedgerState): bigint | undefined {
+  const begun = view.getEntry(TRANSACTIONS_KEY)?.version
+  return begun === undefined ? undefined : larger(begun, transactions.oldestVersion)
 }
 
 /**
- * First version since which every version came with its whole transaction, or every one of the slice; undefined if the
- * newest did not.
+ * First version since which the store has the whole transaction of every version, or every one of the slice; undefined
+ * if the newest came without one.
  */
-export function wholeTransactionsSince({ view }: LedgerState): bigint | undefined {
-  return wholeTransactionsBegin(view.getEntry(WHOLE_TRANSACTIONS_KEY))
+export function wholeTransactionsSince({ view, transactions }: LedgerState): bigint | undefined {
+  const begun = wholeTransactionsBegin(view.getEntry(WHOLE_TRANSACTIONS_KEY))
+  return begun === undefined ? undefined : larger(begun, transactions.oldestVersion)
 }

@@ -10,6 +10,9 @@ import type { TypeResolver } from '../types/type-resolver.js'
 import { jsonValuesToDebugText } from './debug-text.js'
 import type { ViewRequest } from './view-request.js'
 
+/** Finds the signatures of the functions of a module. */
+export type InterfaceFinder = Pick<ModuleInterfaces, 'find'>
+
 /**
  * Encodes JSON arguments of a client in BCS. Signers cannot be given and are left out; the vm then finds too few
  * arguments.
@@ -18,7 +21,7 @@ import type { ViewRequest } from './view-request.js'
 export function encodeArguments(
   view: StateView,
   types: TypeResolver,
-  interfaces: ModuleInterfaces,
+  interfaces: InterfaceFinder,
   request: ViewRequest,
   values: readonly JsonValue[],
 ): readonly Uint8Array[] {
@@ -42,7 +45,7 @@ export function encodeArguments(
   })
 }
 
-function findFunction(view: StateView, interfaces: ModuleInterfaces, request: ViewRequest): FunctionDefinition {
+function findFunction(view: StateView, interfaces: InterfaceFinder, request: ViewRequest): FunctionDefinition {
   const { address, module } = request
   const found = readInterface(view, interfaces, request)
   if (!found) throw viewArgumentInvalid.viewModuleAbsent(addressToLongHex(address).slice(2), module)
@@ -51,7 +54,7 @@ function findFunction(view: StateView, interfaces: ModuleInterfaces, request: Vi
   return definition
 }
 
-function readInterface(view: StateView, interfaces: ModuleInterfaces, { address, module }: ViewRequest) {
+function readInterface(view: StateView, interfaces: InterfaceFinder, { address, module }: ViewRequest) {
   try {
     return interfaces.find(view, { address, name: module })
   } catch (error) {

@@ -1,12 +1,12 @@
 import { bytesToHex } from '@ledger-state/core'
 import type { TraceRead, ViewCall, ViewOptions, ViewRun } from '@ledger-state/move-vm'
-import { typeTagToText } from '@ledger-state/type-tag'
+import { moduleKey, typeTagToText } from '@ledger-state/type-tag'
 import { ReadTrace } from '../traces/read-trace.js'
 import { TracedView } from '../traces/traced-view.js'
 import type { StoredValue } from '../types/stored-value.js'
 import type { TypeResolver } from '../types/type-resolver.js'
 import type { CodeRevision } from './code-revision.js'
-import { encodeArguments } from './encode-arguments.js'
+import { encodeArguments, type InterfaceFinder } from './encode-arguments.js'
 import { RunningView, type StartedView } from './started-view.js'
 import type { ViewRequest } from './view-request.js'
 import type { ViewedState } from './viewed-state.js'
@@ -27,12 +27,13 @@ export interface StartViewOptions extends Pick<ViewOptions, 'budget' | 'computes
  * @throws `view_argument_invalid` for JSON arguments that do not fit
  */
 export function startView(state: ViewedState, request: ViewRequest, options: StartViewOptions = {}): StartedView {
-  const { vm, interfaces } = state.source.views
+  const { vm } = state.source.views
   const { loading } = state.source
   const { arguments: given } = request
   const { trace, code, budget, computesElsewhere } = options
   const view = trace ? new TracedView(state.view, trace) : state.view
   const types = trace ? tracedTypes(state.source.types, trace) : state.source.types
+  const interfaces = trace ? tracedInterfaces(state.source.views.interfaces, trace) : state.source.views.interfaces
   const values = 'bcs' in given ? given.bcs : encodeArguments(view, types, interfaces, request, given.json)
   const call = { ...request, arguments: values }
   const begin = (): BegunRun => {
@@ -85,6 +86,16 @@ function traceInto(trace: ReadTrace, code: CodeRevision | undefined): TraceRead 
   return (key, text, kind) => {
     trace.addNamed(text, key)
     if (kind === 'code') code?.use(text)
+  }
+}
+
+/** Finds the signatures of modules, and adds the modules to a trace even if a cache has them. */
+function tracedInterfaces(interfaces: InterfaceFinder, trace: ReadTrace): InterfaceFinder {
+  return {
+    find(view, id) {
+      trace.add(moduleKey(id.address, id.name))
+      return interfaces.find(view, id)
+    },
   }
 }
 

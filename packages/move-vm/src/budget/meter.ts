@@ -14,6 +14,11 @@ export const ADDRESS_BYTES = 80
 export const BIGINT_HEAD_BYTES = 16
 export const WIDEST_BIGINT_BYTES = 48
 
+/** Heap bytes of a struct, vector or closure with room for this number of parts. */
+export function containerBytes(room: number): number {
+  return CONTAINER_BYTES + SLOT_BYTES * room
+}
+
 /**
  * Most bytes of a `vector<u8>`, and most elements of other vectors: our limits. To grow or to copy one that is larger takes a
  * step of more than 5 ms. The reference's memory quota of 10,000,000 units has room for no more bytes; it counts at least 8
@@ -159,7 +164,7 @@ export class Meter {
    */
   chargeContainer(parts: number, room = parts): void {
     expectElements(parts)
-    this.chargeBytes(CONTAINER_BYTES + SLOT_BYTES * room)
+    this.chargeBytes(containerBytes(room))
   }
 
   /**

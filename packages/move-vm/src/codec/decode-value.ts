@@ -1,8 +1,6 @@
-import { ByteReader, isLedgerStateError } from '@ledger-state/core'
-import { copyBytes } from '@ledger-state/core/bytes'
-import { ADDRESS_BYTES, BIGINT_HEAD_BYTES, type Meter } from '../budget/meter.js'
+import { type ByteReader, isLedgerStateError } from '@ledger-state/core'
+import { ADDRESS_BYTES, type Meter } from '../budget/meter.js'
 import { PARTS_AT_ONCE, type SlicedWork } from '../sliced-work.js'
-import { bitsOf } from '../types/integer-type.js'
 import { LAYOUT, type RuntimeLayout } from '../types/runtime-layout.js'
 import { ByteVector } from '../values/byte-vector.js'
 import { MAX_VALUE_DEPTH } from '../values/copy-value.js'
@@ -15,7 +13,7 @@ import {
   type Value,
   VectorValue,
 } from '../values/value.js'
-import { readInteger } from './integer-codec.js'
+import { bigintBytes, readInteger } from './integer-codec.js'
 
 /** The parts of a function value before its captured values. */
 export interface ClosureHead {
@@ -47,7 +45,7 @@ interface ReadParts {
   readonly depth: number
 }
 
-/** Decodes bytes, in slices if the value is large. The bytes must not change meanwhile. */
+/** Decodes bytes, in slices if the value is large. Nobody may change the bytes: the value shares them. */
 export class ValueDecoder implements SlicedWork<Value | undefined> {
   readonly #meter: Meter
   readonly #closures: ClosureReader
@@ -56,10 +54,11 @@ export class ValueDecoder implements SlicedWork<Value | undefined> {
   #layout: RuntimeLayout | undefined
   #value: Value | undefined
 
-  constructor(bytes: Uint8Array, layout: RuntimeLayout, meter: Meter, closures: ClosureReader) {
+  /** @param reader of all bytes of the value */
+  constructor(reader: ByteReader, layout: RuntimeLayout, meter: Meter, closures: ClosureReader) {
     this.#meter = meter
     this.#closures = closures
-    this.#reader = new ByteReader(bytes)
+    this.#reader = reader
     this.#layout = layout
     this.#unfinished = new UnfinishedParts(meter)
   }
@@ -70,7 +69,7 @@ export class ValueDecoder implements SlicedWork<Value | undefined> {
    */
   continue(): { readonly result: Value | undefined } | undefined {
     const layout = this.#layout
-    if (layout) this.#meter.chargeBytes(this.#reader.end)
+    if (layout) this.#meter.chargeBytes(this.#reader.remaining)
     this.#unfinished.beginSlice()
     try {
       if (layout) {
@@ -97,9 +96,10 @@ export class ValueDecoder implements SlicedWork<Value | undefined> {
         this.#meter.chargeContainer(1)
         return new StructValue(0, [this.#readAddress()])
       case LAYOUT.bytes: {
-        const bytes = reader.readByteString()
-        this.#meter.chargeByteVector(bytes.length)
-        return new ByteVector(copyBytes(bytes))
+        const length = reader.readLength()
+        const start = reader.skip(length)
+        this.#meter.chargeByteVector(length)
+        return new ByteVector(reader.bytes, start, length)
       }
       case LAYOUT.vector: {
         const count = reader.readLength()
@@ -123,7 +123,7 @@ export class ValueDecoder implements SlicedWork<Value | undefined> {
         return this.#readClosure(depth)
       default: {
         const value = readInteger(reader, layout.kind)
-        if (typeof value === 'bigint') this.#meter.chargeBytes(BIGINT_HEAD_BYTES + bitsOf(layout.kind) / 8)
+        if (typeof value === 'bigint') this.#meter.chargeBytes(bigintBytes(layout.kind))
         return value
       }
     }

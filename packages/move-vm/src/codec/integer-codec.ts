@@ -1,8 +1,11 @@
 import type { ByteReader, ByteWriter } from '@ledger-state/core'
+import { BIGINT_HEAD_BYTES } from '../budget/meter.js'
 import { bitsOf, FIRST_SIGNED } from '../types/integer-type.js'
 
 /** Largest upper half of a 64-bit integer that is at most 2^53 - 1. */
 const MAX_HIGH_WORD = 0x1f_ffff
+/** Its third byte. */
+const MAX_HIGH_BYTE = MAX_HIGH_WORD >> 16
 const HIGH_WORD = 0x1_0000_0000
 
 /** An integer in the form that values have: a number if it is safe (at most 2^53 - 1), else a bigint. */
@@ -35,8 +38,22 @@ export function readInteger(reader: ByteReader, type: number): number | bigint {
 /** Whether the next bytes are zeros. */
 function isZero(reader: ByteReader, count: number): boolean {
   const start = reader.skip(count)
-  for (let at = 0; at < count; at++) if (reader.bytes[start + at] !== 0) return false
+  return areZeros(reader.bytes, start, start + count)
+}
+
+function areZeros(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (bytes[at] !== 0) return false
   return true
+}
+
+/** Whether values have an unsigned integer of at least 64 bits as a number. */
+export function isShortInteger(bytes: Uint8Array, at: number, type: number): boolean {
+  return bytes[at + 7] === 0 && bytes[at + 6]! <= MAX_HIGH_BYTE && areZeros(bytes, at + 8, at + bitsOf(type) / 8)
+}
+
+/** Heap bytes of a bigint of a type. */
+export function bigintBytes(type: number): number {
+  return BIGINT_HEAD_BYTES + bitsOf(type) / 8
 }
 
 /** Writes an integer of a type, given by its number. The value must be in the range of the type. */

@@ -23,6 +23,11 @@ export interface NativeJump {
   readonly kind: 'jump'
 }
 
+/** Whether a native ended by calling another function. */
+export function isJump(answer: readonly Value[] | NativeJump): answer is NativeJump {
+  return !Array.isArray(answer)
+}
+
 /** State of natives that lives as long as one run, such as a store of curve points. */
 export interface NativeExtension<T> {
   readonly name: string

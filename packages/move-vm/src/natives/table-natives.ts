@@ -1,5 +1,5 @@
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
-import type { Value } from '../values/value.js'
+import type { Reference, Value } from '../values/value.js'
 import { addressOf, structAt } from './arguments.js'
 import { hashBytes } from './hash-natives.js'
 import type { Native, NativeContext, NativeExtension } from './native.js'
@@ -13,17 +13,25 @@ const NOT_THERE = 0x6507
 const EXTENSION_ERROR = 4026
 const ITEM_PRICE = 20
 
-/** The handle that a `&Table` holds, and the BCS of a key. */
-function placeOf(context: NativeContext, table: Value | undefined, key: Value | undefined): [string, Uint8Array] {
+/** The BCS of a key. Each native of an item begins with it, and charges its work. */
+function keyOf(context: NativeContext, key: Value | undefined): Uint8Array {
   context.charge(ITEM_PRICE)
-  const bytes = context.serialize(context.typeArguments[0]!, key!)
-  if (bytes === undefined) context.fault(EXTENSION_ERROR, 'cannot serialize table key')
-  return [addressOf(structAt(table).fields[0]), bytes]
+  return (
+    context.serialize(context.typeArguments[0]!, key!) ?? context.fault(EXTENSION_ERROR, 'cannot serialize table key')
+  )
 }
 
-const borrow: Native = (context, [table, key]) => [
-  context.globals.borrowItem(...placeOf(context, table, key), context.typeArguments[2]!) ?? context.abort(NOT_THERE),
-]
+/** The handle that a `&Table` holds. */
+function handleOf(table: Value | undefined): string {
+  return addressOf(structAt(table).fields[0])
+}
+
+function borrowBox(context: NativeContext, table: Value | undefined, key: Value | undefined): Reference | undefined {
+  const bytes = keyOf(context, key)
+  return context.globals.borrowItem(handleOf(table), bytes, context.typeArguments[2]!)
+}
+
+const borrow: Native = (context, [table, key]) => [borrowBox(context, table, key) ?? context.abort(NOT_THERE)]
 
 const nothing: Native = () => []
 
@@ -39,18 +47,17 @@ export const TABLE_NATIVES: Readonly<Record<string, Native>> = {
     return [handle]
   },
   '0x1::table::add_box': (context, [table, key, box]) => {
-    const [handle, bytes] = placeOf(context, table, key)
-    if (!context.globals.addItem(handle, bytes, context.typeArguments[2]!, box!)) context.abort(ALREADY_THERE)
+    const bytes = keyOf(context, key)
+    if (!context.globals.addItem(handleOf(table), bytes, context.typeArguments[2]!, box!)) context.abort(ALREADY_THERE)
     return []
   },
   '0x1::table::borrow_box': borrow,
   '0x1::table::borrow_box_mut': borrow,
-  '0x1::table::contains_box': (context, [table, key]) => [
-    context.globals.borrowItem(...placeOf(context, table, key), context.typeArguments[2]!) !== undefined,
-  ],
-  '0x1::table::remove_box': (context, [table, key]) => [
-    context.globals.removeItem(...placeOf(context, table, key), context.typeArguments[2]!) ?? context.abort(NOT_THERE),
-  ],
+  '0x1::table::contains_box': (context, [table, key]) => [borrowBox(context, table, key) !== undefined],
+  '0x1::table::remove_box': (context, [table, key]) => {
+    const bytes = keyOf(context, key)
+    return [context.globals.removeItem(handleOf(table), bytes, context.typeArguments[2]!) ?? context.abort(NOT_THERE)]
+  },
   '0x1::table::destroy_empty_box': nothing,
   '0x1::table::drop_unchecked_box': nothing,
 }

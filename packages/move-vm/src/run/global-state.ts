@@ -1,18 +1,20 @@
-import { bytesToLatin1 } from '@ledger-state/core/bytes'
+import { ByteReader } from '@ledger-state/core'
+import { stateKeyAt, tableItemKeyOf } from '@ledger-state/type-tag'
 import type { Meter } from '../budget/meter.js'
 import { STATUS } from '../faults/status.js'
 import { VmFault } from '../faults/vm-fault.js'
 import type { Globals } from '../natives/native.js'
-import { PartedMap } from '../parted-map.js'
 import type { SlicedWork } from '../sliced-work.js'
 import type { StructType, Type } from '../types/type.js'
 import { Reference, type Slot, type Value } from '../values/value.js'
 import { GroupMembers, GroupReading } from './group-members.js'
+import { ItemMap } from './item-map.js'
 import { PlaceMap } from './place-map.js'
+import { areSameBytes } from './same-bytes.js'
 import type { Serializer } from './serializer.js'
 import { SlicedWorks } from './sliced-works.js'
 import type { StateAccess } from './state-access.js'
-import { itemKeyOf, type StoredType, storedKeyAt } from './stored-type.js'
+import type { StoredType } from './stored-type.js'
 import type { World } from './world.js'
 
 /** A place for one value; empty if there is none. */
@@ -20,7 +22,18 @@ type Cell = Slot[]
 
 const NO_GROUP: SlicedWork<GroupMembers> = { continue: () => ({ result: NO_MEMBERS }) }
 const NO_MEMBERS = new GroupMembers(new Uint8Array(0))
-const NO_VALUE: SlicedWork<undefined> = { continue: () => ({ result: undefined }) }
+/** Stands for the bytes of a value that is being decoded. */
+const READ_BEFORE = new ByteReader(new Uint8Array(0))
+
+/** A place of the state. */
+interface Place {
+  /** Type of the resource or item, or text of the group. */
+  readonly kind: Type | string
+  /** Address of the resource or group, or handle of the table. */
+  readonly address: string
+  /** BCS of the key of an item. */
+  readonly key: Uint8Array | undefined
+}
 
 interface GlobalStateParts {
   readonly state: StateAccess
@@ -38,14 +51,12 @@ export class GlobalState implements Globals {
   readonly #resources = new PlaceMap<Type, Cell>()
   /** Members of groups, by the text of the group and the address. */
   readonly #groups = new PlaceMap<string, GroupMembers>()
-  /** Items of tables by their type and the handle; each by the text of its key. */
-  readonly #tables = new PlaceMap<Type, PartedMap<string, Cell>>()
+  readonly #items = new ItemMap<Cell>()
 
   readonly #meter: Meter
   readonly #decoding: SlicedWorks
-  /** Address or name of the place that is being decoded, and its type or group. */
-  #decodedPlace: string | undefined
-  #decodedKind: Type | string | undefined
+  /** The place that is being decoded, or was the last one. */
+  #decoded: Place | undefined
 
   constructor({ state, world, serializer, meter }: GlobalStateParts) {
     this.#meter = meter
@@ -71,19 +82,23 @@ export class GlobalState implements Globals {
     // Steps that may lack modules come first, so that the value is read once.
     this.#serializer.prepare(type)
     const stored = this.#world.storedType(type)
-    const members = stored.group === undefined ? undefined : this.#readGroup(stored, stored.group, address)
-    const read = () => (members ? members.get(stored.member) : this.#state.read(storedKeyAt(stored, address)))
-    return this.#decode(address, type, read, () => {
-      const text = `Failed to deserialize resource ${stored.text} at ${address}!`
-      return new VmFault(STATUS.FAILED_TO_DESERIALIZE_RESOURCE, text)
-    })
+    const reader =
+      stored.group !== undefined
+        ? this.#readGroup(stored, stored.group, address).get(stored.member)
+        : this.#read(type, address, undefined, stateKeyAt(stored.key, address))
+    if (!reader) return undefined
+    const value = this.#decode(type, address, undefined, reader)
+    if (value !== undefined) return value
+    const text = `Failed to deserialize resource ${stored.text} at ${address}!`
+    throw new VmFault(STATUS.FAILED_TO_DESERIALIZE_RESOURCE, text)
   }
 
   #readGroup(stored: StoredType, group: string, address: string): GroupMembers {
     const known = this.#groups.get(group, address)
     if (known) return known
-    const members = this.#inSlices<GroupMembers | undefined>(address, group, () => {
-      const bytes = this.#state.read(storedKeyAt(stored, address))
+    const place = { kind: group, address, key: undefined }
+    const members = this.#inSlices<GroupMembers | undefined>(place, () => {
+      const bytes = this.#state.read(stateKeyAt(stored.key, address))
       return bytes ? new GroupReading(bytes, this.#meter) : NO_GROUP
     })
     if (!members) {
@@ -96,29 +111,41 @@ export class GlobalState implements Globals {
     return members
   }
 
+  /** A reader of the value of a place; undefined if there is none. A place that is being decoded is not read again. */
+  #read(type: Type, address: string, key: Uint8Array | undefined, stateKey: Uint8Array): ByteReader | undefined {
+    if (this.#isContinued(type, address, key)) return READ_BEFORE
+    const bytes = this.#state.read(stateKey)
+    return bytes && new ByteReader(bytes)
+  }
+
   /**
-   * The value of a place; undefined if there is none. A place that continues is not read again.
-   * @throws as `#inSlices`; the fault for bytes that are not a value of the type
+   * The value of a place; undefined if its bytes are not a value of the type.
+   * @throws as `#inSlices`
    */
-  #decode(place: string, type: Type, read: () => Uint8Array | undefined, unreadable: () => VmFault): Value | undefined {
-    let isAbsent = false
-    const value = this.#inSlices<Value | undefined>(place, type, () => {
-      const bytes = read()
-      isAbsent = bytes === undefined
-      return bytes === undefined ? NO_VALUE : this.#serializer.beginToValue(type, bytes)
-    })
-    if (value === undefined && !isAbsent) throw unreadable()
-    return value
+  #decode(type: Type, address: string, key: Uint8Array | undefined, reader: ByteReader): Value | undefined {
+    return (
+      this.#serializer.fixedToValue(type, reader) ?? this.#decodeInSlices(type, { kind: type, address, key }, reader)
+    )
+  }
+
+  #decodeInSlices(type: Type, place: Place, reader: ByteReader): Value | undefined {
+    return this.#inSlices(place, () => this.#serializer.beginToValue(type, reader))
+  }
+
+  #isContinued(kind: Type | string, address: string, key: Uint8Array | undefined): boolean {
+    const last = this.#decoded
+    if (!this.#decoding.isUnfinished || last === undefined) return false
+    if (last.kind !== kind || last.address !== address) return false
+    return last.key === key || (last.key !== undefined && key !== undefined && areSameBytes(last.key, key))
   }
 
   /**
    * Reads the value stored at a place.
    * @throws VmFault; TurnOver, after which the same place continues
    */
-  #inSlices<T>(place: string, kind: Type | string, begin: () => SlicedWork<T>): T {
-    if (this.#decodedKind !== kind || this.#decodedPlace !== place) this.#decoding.clear()
-    this.#decodedPlace = place
-    this.#decodedKind = kind
+  #inSlices<T>(place: Place, begin: () => SlicedWork<T>): T {
+    if (!this.#isContinued(place.kind, place.address, place.key)) this.#decoding.clear()
+    this.#decoded = place
     this.#decoding.restart()
     const result = this.#decoding.do(begin)
     this.#decoding.clear()
@@ -148,30 +175,26 @@ export class GlobalState implements Globals {
   }
 
   readItemBytes(handle: string, key: Uint8Array): Uint8Array | undefined {
-    return this.#state.read(itemKeyOf(handle, key))
+    return this.#state.read(tableItemKeyOf(handle, key))
   }
 
   #item(handle: string, key: Uint8Array, type: Type): Cell {
-    // Tables differ by the type of their items, too: a hostile module may read one item as two types.
-    const table = this.#tables.get(type, handle) ?? this.#addTable(handle, type)
-    const name = bytesToLatin1(key)
-    const known = table.get(name)
+    const known = this.#items.get(type, handle, key)
     if (known) return known
-    this.#serializer.prepare(type)
-    const read = () => this.readItemBytes(handle, key)
-    const value = this.#decode(`${handle}/${name}`, type, read, () => {
-      const text = `cannot deserialize table value of table ${handle}`
-      return new VmFault(STATUS.VM_EXTENSION_ERROR, text)
-    })
-    const cell = [value]
-    table.set(name, cell)
+    const cell = [this.#readItem(handle, key, type)]
+    this.#items.add(type, handle, key, cell)
     return cell
   }
 
-  #addTable(handle: string, type: Type): PartedMap<string, Cell> {
-    const table = new PartedMap<string, Cell>()
-    this.#tables.add(type, handle, table)
-    return table
+  #readItem(handle: string, key: Uint8Array, type: Type): Value | undefined {
+    this.#serializer.prepare(type)
+    const reader = this.#read(type, handle, key, tableItemKeyOf(handle, key))
+    if (!reader) return undefined
+    const value = this.#decode(type, handle, key, reader)
+    if (value === undefined) {
+      throw new VmFault(STATUS.VM_EXTENSION_ERROR, `cannot deserialize table value of table ${handle}`)
+    }
+    return value
   }
 }
 

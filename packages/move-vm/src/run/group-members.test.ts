@@ -23,7 +23,10 @@ it.each([1, 7, 8, 9, 40])('a group of %i members has each of them, and the last 
   let end = work.continue()
   while (!end) end = work.continue()
   const group = end.result!
-  for (const [name, value] of new Map(members)) expect([...group.get(tagOf(name))!]).toEqual([value])
+  for (const [name, value] of new Map(members)) {
+    const reader = group.get(tagOf(name))!
+    expect([reader.readU8(), reader.remaining]).toEqual([value, 0])
+  }
   expect(group.get(tagOf('Other'))).toBeUndefined()
   expect(group.get(parseAddress('0x1'))).toBeUndefined()
 })

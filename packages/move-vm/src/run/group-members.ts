@@ -28,9 +28,10 @@ export class GroupMembers {
     this.#bytes = bytes
   }
 
-  get(tag: Uint8Array): Uint8Array | undefined {
+  /** A reader of the value of a member. */
+  get(tag: Uint8Array): ByteReader | undefined {
     const member = this.#byText ? this.#byText.get(bytesToHexDigits(tag)) : this.#find(tag)
-    return member && this.#bytes.subarray(member.value, member.end)
+    return member && new ByteReader(this.#bytes, member.value, member.end)
   }
 
   #find(tag: Uint8Array): Member | undefined {
@@ -113,17 +114,26 @@ export class GroupReading implements SlicedWork<GroupMembers | undefined> {
   /** Reads a member. Returns the bytes that it counts for in a slice. */
   #readMember(): number {
     const reader = this.#reader
-    const { bytes, offset, end } = reader
-    const tag = new ByteReader(bytes, offset, Math.min(offset + LONGEST_TAG, end))
-    skipStructTag(tag)
-    const tagEnd = tag.offset
+    const { offset } = reader
+    const tagEnd = this.#skipTag()
     const length = tagEnd - offset
     this.#meter.chargeOnce(MEMBER_WORK)
     this.#meter.chargeBytesOnce(MEMBER_BYTES + 2 * length)
-    reader.offset = tagEnd
     const size = reader.readLength()
     const value = reader.skip(size)
     this.#members.add({ tag: offset, tagEnd, value, end: value + size })
     return Math.max(length, LEAST_BYTES)
+  }
+  /** Moves past a tag, and returns its end. A tag above the limit is a fault, whose bytes are not all looked at. */
+  #skipTag(): number {
+    const reader = this.#reader
+    const { bytes, offset, end } = reader
+    if (end - offset <= LONGEST_TAG) skipStructTag(reader)
+    else {
+      const tag = new ByteReader(bytes, offset, offset + LONGEST_TAG)
+      skipStructTag(tag)
+      reader.offset = tag.offset
+    }
+    return reader.offset
   }
 }

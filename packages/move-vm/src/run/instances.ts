@@ -35,7 +35,7 @@ export class ModuleInstance {
   run = 0
   /** Number of the last state (the world counts them) that was found to hold this very module. */
   stateNumber = 0
-  /** Functions without type parameters, by index of the definition. */
+  /** Functions by index of the definition: those without type parameters, and the last instances of others. */
   readonly functions: (FunctionInstance | undefined)[] = []
   /** Functions by index of the definition and ids of the type arguments. */
   readonly genericFunctions = new PartedMap<string, FunctionInstance>()

@@ -47,4 +47,6 @@ export class LayoutTables {
   readonly unfinished = new Map<number, Type[]>()
   readonly fieldCosts = new Map<LoadedStruct, FieldCost>()
   readonly depths = new Map<LoadedStruct, DepthFormula>()
+  /** Numbers of the last runs that have found the values of a type not too deep. */
+  readonly shallow: number[] = []
 }

@@ -18,6 +18,7 @@ import {
   type VariantSet,
 } from '../load/compile-function.js'
 import { OP } from '../load/opcode.js'
+import { isJump } from '../natives/native.js'
 import { FAST_MAX, FAST_MIN } from '../types/integer-type.js'
 import type { FunctionType, StructType, Type } from '../types/type.js'
 import { ByteVector } from '../values/byte-vector.js'
@@ -246,7 +247,7 @@ export class Machine {
     let results: readonly Value[]
     try {
       const answer = this.#parts.natives.run(callee, this.#stack.slice(first, this.#height))
-      if ('kind' in answer) {
+      if (isJump(answer)) {
         const { callee: target, args } = answer as JumpTarget
         this.#height = first
         for (const arg of args) this.#stack[this.#height++] = arg
@@ -287,9 +288,8 @@ export class Machine {
 
   /** The type that a link names. Checks that values of it are not too deep. */
   #resolveShallow(scope: FunctionInstance, index: number): Type {
-    const type = this.#world.instantiate(scope, (scope.code!.links[index] as CodeLink & { kind: 'type' }).type)
+    const type = (scope.links[index] ?? this.#resolve(scope, index)) as Type
     this.#parts.layouts.expectShallow(type)
-    scope.links[index] = type
     scope.checked[index] = this.#world.run
     return type
   }
@@ -431,7 +431,8 @@ export class Machine {
           case 13 satisfies typeof OP.borrowField: {
             const reference = stack[height - 1] as Reference
             const struct = readReference(reference) as StructValue
-            stack[height - 1] = new Reference(struct.fields, a[at]!, reference.origin)
+            const field = a[at]!
+            stack[height - 1] = new Reference(struct.fieldsFor(field), field, reference.origin)
             break
           }
           case 14 satisfies typeof OP.borrowVariantField: {

@@ -1,3 +1,4 @@
+import { ByteReader } from '@ledger-state/core'
 import { copyBytes } from '@ledger-state/core/bytes'
 import type { TypeTag } from '@ledger-state/type-tag'
 import { ADDRESS_BYTES, type Meter } from '../budget/meter.js'
@@ -5,14 +6,15 @@ import type { Compute, ComputeTask } from '../compute-task.js'
 import { STATUS } from '../faults/status.js'
 import { type FaultPlace, isRetried, MoveAbort, PendingTask, VmFault } from '../faults/vm-fault.js'
 import type { OpenType } from '../load/open-type.js'
-import type {
-  FunctionName,
-  FunctionSignature,
-  Native,
-  NativeContext,
-  NativeExtension,
-  NativeJump,
-  TypeLayout,
+import {
+  type FunctionName,
+  type FunctionSignature,
+  isJump,
+  type Native,
+  type NativeContext,
+  type NativeExtension,
+  type NativeJump,
+  type TypeLayout,
 } from '../natives/native.js'
 import type { SlicedWork } from '../sliced-work.js'
 import { TYPE_BYTES, TYPE_PART_BYTES, TYPE_WORK, type Type } from '../types/type.js'
@@ -82,9 +84,9 @@ export class NativeCall implements NativeContext {
       throw new VmFault(STATUS.MISSING_DEPENDENCY, `Missing Native Function \`${native.definition.name}\``)
     }
     const results = this.#call(native.native, args)
-    this.#results = []
+    if (this.#results.length > 0) this.#results = []
     this.#works.clear()
-    if (!('kind' in results)) for (const result of results) this.#chargeResult(result)
+    if (!isJump(results)) for (const result of results) this.#chargeResult(result)
     return results
   }
 
@@ -171,7 +173,8 @@ export class NativeCall implements NativeContext {
   }
 
   deserialize(type: Type, bytes: Uint8Array): Value | undefined {
-    return this.inSlices(() => this.#parts.serializer.beginToValue(type, bytes))
+    // A copy: the value shares the bytes.
+    return this.inSlices(() => this.#parts.serializer.beginToValue(type, new ByteReader(copyBytes(bytes))))
   }
 
   compare(a: Value, b: Value): number {

@@ -2,6 +2,7 @@ import type { ByteReader, ByteWriter } from '@ledger-state/core'
 import type { Meter } from '../budget/meter.js'
 import { type ClosureReader, ValueDecoder } from '../codec/decode-value.js'
 import { type ClosureWriter, encodePlain, ValueEncoder } from '../codec/encode-value.js'
+import { decodeFixedStruct } from '../codec/fixed-struct.js'
 import type { SlicedWork } from '../sliced-work.js'
 import type { RuntimeLayout } from '../types/runtime-layout.js'
 import type { Type } from '../types/type.js'
@@ -75,10 +76,18 @@ export class Serializer implements ClosureReader, ClosureWriter {
   }
 
   /**
-   * Begins to make the value of BCS bytes. The result is undefined if they are not a value of the type.
+   * The value of all bytes of a reader, if it is a struct of a fixed length; undefined for other types and other bytes.
    * @throws VmFault for the layout; LackingKeys
    */
-  beginToValue(type: Type, bytes: Uint8Array): SlicedWork<Value | undefined> {
-    return new ValueDecoder(bytes, this.#layouts.layoutOf(type), this.#meter, this)
+  fixedToValue(type: Type, reader: ByteReader): Value | undefined {
+    return decodeFixedStruct(reader, this.#layouts.layoutOf(type), this.#meter)
+  }
+
+  /**
+   * Begins to make the value of all bytes of a reader. The result is undefined if they are not a value of the type.
+   * @throws VmFault for the layout; LackingKeys
+   */
+  beginToValue(type: Type, reader: ByteReader): SlicedWork<Value | undefined> {
+    return new ValueDecoder(reader, this.#layouts.layoutOf(type), this.#meter, this)
   }
 }

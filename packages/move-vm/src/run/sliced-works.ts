@@ -19,6 +19,11 @@ export class SlicedWorks {
     this.#meter = meter
   }
 
+  /** Whether the step has begun work that took more than a slice. */
+  get isUnfinished(): boolean {
+    return this.#begun.length > 0
+  }
+
   /** Runs the step from its beginning, for the first time or again. */
   restart(): void {
     this.#next = 0

@@ -1,11 +1,8 @@
-import { allocateBytes, writeHexBytes } from '@ledger-state/core/bytes'
 import {
   resourceGroupKey,
   resourceKey,
-  STATE_KEY_ADDRESS_AT,
   type StructTag,
   structTagToBytes,
-  tableKeyPrefix,
   typeTagSize,
   typeTagToText,
 } from '@ledger-state/type-tag'
@@ -15,10 +12,6 @@ import { VmFault } from '../faults/vm-fault.js'
 /** Cost of each node of a type tag, and the highest total. */
 const TAG_COST = { node: 100, most: 5_000 } as const
 const NO_ADDRESS = new Uint8Array(32)
-/** Prefix of the keys of the items of a table with handle zero. A handle is at the place of an address in other keys. */
-const ITEM_PREFIX = tableKeyPrefix(NO_ADDRESS)
-/** Up to this number of bytes, a loop is faster than the runtime's copy. */
-const SHORT_COPY = 64
 
 /** Place in the state at which resources of a type are stored. */
 export interface StoredType {
@@ -47,24 +40,4 @@ export function storedTypeOf(tag: StructTag, group: StructTag | undefined): Stor
     group: group && typeTagToText(group),
     key: group ? resourceGroupKey(NO_ADDRESS, group) : resourceKey(NO_ADDRESS, tag),
   }
-}
-
-/** The state key of an item of a table with a handle of 64 hex digits. `key` is the BCS of the table's key. */
-export function itemKeyOf(handle: string, key: Uint8Array): Uint8Array {
-  const start = ITEM_PREFIX.length
-  const { length } = key
-  const own = allocateBytes(start + length)
-  own[0] = ITEM_PREFIX[0]!
-  writeHexBytes(own, STATE_KEY_ADDRESS_AT, handle, 0)
-  if (length > SHORT_COPY) own.set(key, start)
-  else for (let at = 0; at < length; at++) own[start + at] = key[at]!
-  return own
-}
-
-/** The state key of a resource, or of its group, at an address of 64 hex digits. */
-export function storedKeyAt({ key }: StoredType, address: string): Uint8Array {
-  const own = allocateBytes(key.length)
-  own.set(key)
-  writeHexBytes(own, STATE_KEY_ADDRESS_AT, address, 0)
-  return own
 }

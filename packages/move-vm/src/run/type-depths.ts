@@ -26,9 +26,9 @@ interface UnfinishedFormula {
 export class TypeDepths {
   readonly #world: World
   readonly #meter: Meter
-  readonly #shallow = new Set<Type>()
-  readonly #begun = new Set<LoadedStruct>()
-  readonly #unfinished = new Map<LoadedStruct, UnfinishedFormula>()
+  /** Structs whose formulas are being made, and formulas that are; undefined until one is made. */
+  #begun: Set<LoadedStruct> | undefined
+  #unfinished: Map<LoadedStruct, UnfinishedFormula> | undefined
 
   constructor(world: World) {
     this.#world = world
@@ -40,11 +40,12 @@ export class TypeDepths {
    * @throws VmFault, LackingKeys, StaleWorld, TurnOver
    */
   expectShallow(type: Type): void {
-    if (this.#shallow.has(type)) return
+    const { shallow } = this.#world.layouts
+    if (shallow[type.id] === this.#world.run) return
     this.#meter.chargeInstructions(type.size)
     if (this.#levelsOf(type, 1) > MAX_VALUE_DEPTH) throw valueTooDeep()
     this.#meter.keep(type.size, 0)
-    this.#shallow.add(type)
+    shallow[type.id] = this.#world.run
   }
 
   /** Levels of the values of a type; `above` is the number of levels above it. */
@@ -72,6 +73,7 @@ export class TypeDepths {
       this.#use(known)
       return known
     }
+    this.#begun ??= new Set()
     if (above > MAX_VALUE_DEPTH || this.#begun.has(struct)) throw valueTooDeep()
     this.#begun.add(struct)
     try {
@@ -86,6 +88,7 @@ export class TypeDepths {
   #makeFormula(module: ModuleInstance, struct: LoadedStruct, above: number): DepthFormula {
     const { types } = module.loaded
     const fields = fieldsOf(struct.definition)
+    this.#unfinished ??= new Map()
     const begun = this.#unfinished.get(struct) ?? { next: 0, work: 1, levels: NO_LEVELS, uses: new Set() }
     this.#unfinished.set(struct, begun)
     for (; begun.next < fields.length; begun.next++) {

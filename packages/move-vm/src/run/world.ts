@@ -291,11 +291,12 @@ export class World {
       module.functions[loaded.index] ??= this.#instantiate(module, loaded, typeArguments)
       return module.functions[loaded.index]!
     }
+    const last = module.functions[loaded.index]
+    if (last && areSame(last.typeArguments, typeArguments)) return last
     const key = `${loaded.index}<${typeArguments.map(({ id }) => id).join()}`
-    const known = module.genericFunctions.get(key)
-    if (known) return known
-    const instance = this.#instantiate(module, loaded, typeArguments)
+    const instance = module.genericFunctions.get(key) ?? this.#instantiate(module, loaded, typeArguments)
     module.genericFunctions.set(key, instance)
+    module.functions[loaded.index] = instance
     return instance
   }
 
@@ -518,12 +519,8 @@ export class World {
    * @throws as `structOf`
    */
   moduleOf(type: StructType): ModuleInstance {
-    const known = this.#definers[type.id]
-    if (known) {
-      this.use(known)
-      return known
-    }
-    const module = this.module(moduleNameOf(type.address, type.module))
+    const module = this.moduleNamedBy(type)
+    if (this.#definers[type.id] === module) return module
     const struct = module.loaded.structs.get(type.name)
     if (!struct) throw structNotFound(type)
     if (struct.definition.typeParameters.length !== type.typeArguments.length) {
@@ -531,6 +528,17 @@ export class World {
     }
     this.#definers[type.id] = module
     return module
+  }
+
+  /**
+   * The module that a struct names as its own, whether or not the module defines it.
+   * @throws as `module`
+   */
+  moduleNamedBy({ id, address, module }: StructType): ModuleInstance {
+    const known = this.#definers[id]
+    if (!known) return this.module(moduleNameOf(address, module))
+    this.use(known)
+    return known
   }
 
   /**
@@ -564,6 +572,12 @@ export class World {
 
 const NO_TYPES: readonly Type[] = []
 const NO_USAGE: ModulesUsage = { instructions: 0, bytes: 0, modules: 0, moduleBytes: 0 }
+
+function areSame(types: readonly Type[], others: readonly Type[]): boolean {
+  if (types.length !== others.length) return false
+  for (let at = 0; at < types.length; at++) if (types[at] !== others[at]) return false
+  return true
+}
 
 function sizeOf(types: readonly OpenType[]): number {
   let size = 0

@@ -12,9 +12,11 @@ export function bitsOf(type: number): number {
   return BITS[type]!
 }
 
+const NUMBERS: ReadonlyMap<string, number> = new Map(INTEGER_TYPES.map((type, number) => [type, number]))
+
 /** The number of an integer type; -1 for other types. */
 export function integerTypeOf(kind: string): number {
-  return (INTEGER_TYPES as readonly string[]).indexOf(kind)
+  return NUMBERS.get(kind) ?? -1
 }
 
 /** Smallest and largest value, by the number of a type. */

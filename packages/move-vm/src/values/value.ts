@@ -4,7 +4,8 @@ import type { ByteVector } from './byte-vector.js'
 
 // Values of a running function. They carry no types: code, natives and codecs know the types of their values. A run
 // changes only values that it owns. Literals of compiled code, arguments, values of the state and results of tasks
-// belong to others, so they are copied before they become values of the run.
+// belong to others: they are copied before they become values of the run, or, as bytes of the state, before it changes
+// them.
 
 /**
  * A value on the stack, in a local, or in a container.
@@ -57,16 +58,41 @@ export function roomAfterPush(length: number): number {
   return length === 0 ? 0 : length + (length >> 1) + 16
 }
 
+/** The fields of a stored struct, of which only those are decoded that code looks at. All are checked and charged. */
+export interface UnreadFields {
+  /** All fields. */
+  readAll(): Value[]
+  /** The array of all fields, of which this one and those that were read before are decoded. */
+  read(index: number): Value[]
+}
+
 /**
  * A struct (variant 0) or an enum, with its fields in the order of their definition. The array belongs to the value.
  */
 export class StructValue {
   readonly variant: number
-  readonly fields: Value[]
+  #fields: Value[] | UnreadFields
 
-  constructor(variant: number, fields: Value[]) {
+  constructor(variant: number, fields: Value[] | UnreadFields) {
     this.variant = variant
-    this.fields = fields
+    this.#fields = fields
+  }
+
+  get fields(): Value[] {
+    const fields = this.#fields
+    return Array.isArray(fields) ? fields : this.#readAll(fields)
+  }
+
+  #readAll(unread: UnreadFields): Value[] {
+    const fields = unread.readAll()
+    this.#fields = fields
+    return fields
+  }
+
+  /** The array of the fields, of which only the one at an index may be used. */
+  fieldsFor(index: number): Value[] {
+    const fields = this.#fields
+    return Array.isArray(fields) ? fields : fields.read(index)
   }
 }
 

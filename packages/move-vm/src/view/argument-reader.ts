@@ -9,7 +9,7 @@ import type { TypeLayoutField } from '../natives/native.js'
 import type { ChainSettings } from '../run/environment.js'
 import type { FunctionInstance } from '../run/instances.js'
 import type { Layouts } from '../run/layouts.js'
-import { moduleNameOf, type World } from '../run/world.js'
+import type { World } from '../run/world.js'
 import { bitsOf, integerTypeOf } from '../types/integer-type.js'
 import type { StructType, Type } from '../types/type.js'
 import { ByteVector } from '../values/byte-vector.js'
@@ -71,12 +71,12 @@ const PACK_ATTRIBUTES = [3, 4] as const
 const MAX_COPIED_BYTES = 1_000_000
 
 const FRAMEWORK = '1'.padStart(64, '0')
-/** Functions of the framework that make a struct from plain values; each is in the module of its struct. */
-const CONSTRUCTORS: ReadonlyMap<string, string> = new Map([
-  ['object::Object', 'address_to_object'],
-  ['option::Option', 'from_vec'],
-  ['fixed_point32::FixedPoint32', 'create_from_raw_value'],
-  ['fixed_point64::FixedPoint64', 'create_from_raw_value'],
+/** Functions of the framework that make a struct from plain values, by the struct; each is in the module of its struct. */
+const CONSTRUCTORS: ReadonlyMap<string, { readonly module: string; readonly name: string }> = new Map([
+  ['Object', { module: 'object', name: 'address_to_object' }],
+  ['Option', { module: 'option', name: 'from_vec' }],
+  ['FixedPoint32', { module: 'fixed_point32', name: 'create_from_raw_value' }],
+  ['FixedPoint64', { module: 'fixed_point64', name: 'create_from_raw_value' }],
 ])
 
 /** Whether the bytes of an argument of the type are its value. Such arguments are decoded after all others are made. */
@@ -181,7 +181,8 @@ export class ArgumentReader {
 
   *#readAll(type: Type): Reading<ReadArgument> {
     try {
-      const value = yield* this.#part(type, { bytes: 0 })
+      const copied = { bytes: 0 }
+      const value = this.#simple(type, copied) ?? (yield* this.#part(type, copied))
       if (this.#reader.remaining > 0) throw malformedArgument()
       if (this.#hasBadBool) throw undecodable()
       return { calls: this.#calls, value: () => (value instanceof UnmadeValue ? value.make() : value) }
@@ -211,11 +212,10 @@ export class ArgumentReader {
     if (copied.bytes > MAX_COPIED_BYTES) throw malformedArgument()
   }
 
-  *#part(type: Type, copied: { bytes: number }): Reading<Value | UnmadeValue> {
-    const simple = this.#simple(type, copied)
-    if (simple !== undefined) return simple
-    if (type.kind === 'vector') return yield* this.#vector(type.element, copied)
-    if (type.kind === 'struct') return yield* this.#struct(type, copied)
+  /** Reads a value that `#simple` does not read. */
+  #part(type: Type, copied: { bytes: number }): Reading<Value | UnmadeValue> {
+    if (type.kind === 'vector') return this.#vector(type.element, copied)
+    if (type.kind === 'struct') return this.#struct(type, copied)
     throw invalidSignature()
   }
 
@@ -225,7 +225,7 @@ export class ArgumentReader {
       case 'vector':
         return type.element.kind === 'u8' ? this.#bytes(copied) : undefined
       case 'struct':
-        return frameworkName(type) === 'string::String' ? this.#string() : undefined
+        return type.name === 'String' && isOfFramework(type, 'string') ? this.#string() : undefined
       case 'signer':
       case 'reference':
       case 'function':
@@ -275,18 +275,21 @@ export class ArgumentReader {
   }
 
   *#struct(type: StructType, copied: { bytes: number }): Reading<Value | UnmadeValue> {
-    const constructorName = CONSTRUCTORS.get(frameworkName(type))
-    if (constructorName === undefined) return yield* this.#publicStruct(type, copied)
+    const known = CONSTRUCTORS.get(type.name)
+    if (!known || !isOfFramework(type, known.module)) return yield* this.#publicStruct(type, copied)
     if (!this.#environment.isFeatureOn(STRUCT_CONSTRUCTORS_FLAG)) throw invalidSignature()
     if (--this.#constructors < 0) throw malformedArgument()
     const world = this.#world
     const { callee, parameters } = yield* this.#attempt(() => {
-      const module = world.module(moduleNameOf(type.address, type.module))
-      const callee = world.function(module, constructorName, type.typeArguments)
+      const module = world.moduleNamedBy(type)
+      const callee = world.function(module, known.name, type.typeArguments)
       return { callee, parameters: world.parameterTypes(callee) }
     })
     const args = new Parts()
-    for (const parameter of parameters) args.push(yield* this.#part(parameter, { bytes: copied.bytes }))
+    for (const parameter of parameters) {
+      const own = { bytes: copied.bytes }
+      args.push(this.#simple(parameter, own) ?? (yield* this.#part(parameter, own)))
+    }
     const call: ConstructorCall = { callee, args }
     this.#calls.push(call)
     return new UnmadeValue(() => call.result!)
@@ -322,7 +325,7 @@ export class ArgumentReader {
     if (--this.#constructors < 0) throw malformedArgument()
     this.#meter.chargeContainer(fields.length)
     const parts = new Parts()
-    for (const field of fields) parts.push(yield* this.#part(field.type, copied))
+    for (const { type: part } of fields) parts.push(this.#simple(part, copied) ?? (yield* this.#part(part, copied)))
     return parts.toValue((values) => new StructValue(variant, values))
   }
 
@@ -339,9 +342,9 @@ export class ArgumentReader {
   }
 }
 
-/** The module and the name of a struct of the framework; an empty text for other structs. */
-function frameworkName({ address, module, name }: StructType): string {
-  return address === FRAMEWORK ? `${module}::${name}` : ''
+/** Whether a struct is of a module of the framework. */
+function isOfFramework({ address, module }: StructType, name: string): boolean {
+  return module === name && address === FRAMEWORK
 }
 
 export function invalidSignature(): VmFault {

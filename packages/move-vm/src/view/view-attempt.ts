@@ -228,10 +228,11 @@ export class ViewAttempt {
   }
 
   #argumentValues(): readonly Value[] {
+    const { parameters } = this.#target!
     const values: Value[] = []
-    for (const [index, type] of this.#target!.parameters.entries()) {
+    for (let index = 0; index < parameters.length; index++) {
       const argument = this.#arguments[index]
-      values.push(argument ? argument.value() : readPlainArgument(type, this.#call.arguments[index]!))
+      values.push(argument ? argument.value() : readPlainArgument(parameters[index]!, this.#call.arguments[index]!))
     }
     return values
   }
@@ -244,7 +245,9 @@ export class ViewAttempt {
     const { serializer } = this.#parts!
     this.#serialized?.restart()
     const results: ViewResult[] = []
-    for (const [index, declared] of this.#target!.results.entries()) {
+    const declarations = this.#target!.results
+    for (let index = 0; index < declarations.length; index++) {
+      const declared = declarations[index]!
       const value = values[index]!
       const type = declared.kind === 'reference' ? declared.to : declared
       const plain = declared.kind === 'reference' ? readReference(value) : value

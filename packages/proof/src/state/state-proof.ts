@@ -1,6 +1,7 @@
-import { type ByteReader, type ByteWriter, bytesToHex } from '@ledger-state/core'
+import { atOnce, type ByteReader, ByteWriter, bytesToHex, type Steps } from '@ledger-state/core'
 import { verificationFailed, wrongPresence } from '../errors.js'
 import { HASH_LENGTH, readHashes, writeHashes } from '../hashes/hash-bytes.js'
+import { hexPieces } from '../hashes/hex-pieces.js'
 import { expectHash, type LedgerHasher } from '../hashes/ledger-hasher.js'
 import { type CheckedCheckpoint, checkCheckpoint, type SignedCheckpoint } from '../ledger/checkpoint.js'
 import { bytesOf, hashOf, listOf, membersOf } from '../ledger/proof-members.js'
@@ -33,13 +34,23 @@ export interface StateProof {
 
 /** Writes a proof in BCS: see docs/ledger-formats.md, "Proofs of state values". */
 export function writeStateProof(writer: ByteWriter, proof: StateProof): void {
+  for (const piece of stateProofToPieces(proof)) writer.bytes(piece)
+}
+
+/** The bytes that `writeStateProof` writes, in pieces: the value is not copied. */
+export function* stateProofToPieces(proof: StateProof): Generator<Uint8Array, void> {
   const { stateKey, stateValue, path, checkpoint, epochEndings } = proof
-  writer.byteString(stateKey).bool(stateValue !== undefined)
-  if (stateValue) writer.byteString(stateValue)
+  let writer = new ByteWriter().byteString(stateKey).bool(stateValue !== undefined)
+  if (stateValue) {
+    yield writer.uleb128(stateValue.length).toBytes()
+    yield stateValue
+    writer = new ByteWriter()
+  }
   writer.bool(path.leaf !== undefined)
   if (path.leaf) writer.bytes(path.leaf.keyHash).bytes(path.leaf.valueHash)
   writeHashes(writer, path.siblings)
   writeSignedInfo(writer, { infoProof: checkpoint, epochEndings })
+  yield writer.toBytes()
 }
 
 /** Reads a proof that `writeStateProof` wrote. Nothing of it is checked. @throws `invalid_bcs` */
@@ -72,6 +83,19 @@ export function stateProofToJson({ stateKey, stateValue, path, checkpoint, epoch
     siblings: siblings.map(bytesToHex),
     ...signedInfoToJson({ infoProof: checkpoint, epochEndings }),
   }
+}
+
+/** The text of the JSON that `stateProofToJson` makes, in pieces: the value may have megabytes. */
+export function* stateProofToJsonPieces(proof: StateProof): Generator<string, void> {
+  const { stateValue } = proof
+  const { state_key: key, state_value: _, ...others } = stateProofToJson({ ...proof, stateValue: undefined })
+  yield `{"state_key":"${key}","state_value":`
+  if (stateValue) {
+    yield '"0x'
+    yield* hexPieces(stateValue)
+    yield '"'
+  } else yield 'null'
+  yield `,${JSON.stringify(others).slice(1)}`
 }
 
 const PROOF_MEMBERS: readonly (keyof StateProofJson)[] = [
@@ -112,13 +136,20 @@ export function jsonToStateProof(json: unknown): StateProof {
  * @throws `verification_failed`; `invalid_bcs`
  */
 export function checkStateProof(hasher: LedgerHasher, proof: StateProof): CheckedCheckpoint {
+  return atOnce(checkStateProofInSteps(hasher, proof))
+}
+
+/** The same in steps. */
+export function* checkStateProofInSteps(hasher: LedgerHasher, proof: StateProof): Steps<CheckedCheckpoint> {
   const { stateKey, stateValue, path, checkpoint } = proof
   const checked = checkCheckpoint(hasher, checkpoint)
   const keyHash = hasher.hash('StateKey', stateKey)
   const claim = claimOfPath(path, keyHash)
   if (claim.kind === 'other') throw verificationFailed.otherKeysPath(stateKey)
   if ((claim.kind === 'present') !== (stateValue !== undefined)) throw wrongPresence(stateKey, claim.kind === 'present')
-  if (claim.kind === 'present') expectHash('the value', hasher.hash('StateValue', stateValue!), claim.valueHash)
+  if (claim.kind === 'present') {
+    expectHash('the value', yield* hasher.hashInSteps('StateValue', stateValue!), claim.valueHash)
+  }
   const root = rootOfStatePath(hasher, path, keyHash)
   expectHash(`the state root of version ${checkpoint.version}`, root, checked.stateRoot)
   return checked

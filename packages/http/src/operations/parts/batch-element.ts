@@ -59,11 +59,6 @@ class ElementRequest implements OperationRequest {
     return this.#batch.proofs
   }
 
-  /** Elements of a batch read one state. */
-  untilNewer(): undefined {
-    return undefined
-  }
-
   expectStreams(): () => StreamHost {
     throw operationDisabled.streamInBatch()
   }

@@ -12,7 +12,7 @@ import {
 import { invalidParameter, invalidRequest } from '../../errors.js'
 import type { SteppedBody } from '../../formats/page-body.js'
 import type { Answer, OperationRequest, Parameter } from './operation.js'
-import { type PageStart, parsePageStart, pinPage, rangeCursor } from './page-start.js'
+import { type PageStart, parsePageStart, pinPage, pinPageOfPoints, rangeCursor } from './page-start.js'
 import { limitParameter, MAX_PAGE_BYTES, pageLimit, parseLimit, START_PARAMETER } from './paging.js'
 import { parameterOf } from './request-parts.js'
 import { writeInTurns } from './turn-budget.js'
@@ -146,7 +146,8 @@ export async function readHistory<T>(
   write: (state: LedgerState, first: bigint, read: ReadChanges<T>) => Promise<HistoryPage>,
 ): Promise<HistoryPage> {
   const { order, start } = range
-  const state = pinPage(request, range.to, start)
+  const isOfPoints = range.points !== undefined
+  const state = (isOfPoints ? pinPageOfPoints : pinPage)(request, range.to, start)
   const from = range.from && firstVersionOf(request.ledger, range.from)
   if (from !== undefined) expectOrdered(range, from, state.version)
   const { oldestVersion } = state.ledger
@@ -154,16 +155,17 @@ export async function readHistory<T>(
     const history = open(state, {
       from,
       order,
-      limit: range.points === undefined ? pageLimit(range.limit, DEFAULT_PAGE, MAX_PAGE) : MOST_SAMPLED_CHANGES,
+      limit: isOfPoints ? MOST_SAMPLED_CHANGES : pageLimit(range.limit, DEFAULT_PAGE, MAX_PAGE),
       start: start?.place,
       isFull: () => body.length >= MAX_PAGE_BYTES,
     })
     await writeInTurns(request, continued(history, start?.place, state), body)
     const { cursor } = history
+    const reached = isOfPoints ? state.version : cursor!
     return {
       ledger: state.ledger,
       body: await body.end(),
-      cursor: cursor === undefined ? undefined : rangeCursor(String(cursor), state, cursor, order, start),
+      cursor: cursor === undefined ? undefined : rangeCursor(String(cursor), state, reached, order, start),
       isComplete: history.complete,
     }
   })

@@ -109,21 +109,10 @@ export function transactionWithHash(request: OperationRequest): Answer | Promise
   const asked = parseAskedState(request.query)
   const proof = parseAskedProof(request)
   request.expectOutput(format, 'Get transactions by hash')
-  const answerAt = (state: LedgerState): Answer | Promise<Answer> | undefined => {
-    const transaction = findTransaction(state, hash)
-    return transaction && oneTransaction(request, state, format, proof, transaction)
-  }
   const state = request.pin(asked)
-  const found = answerAt(state)
-  if (found) return found
-  const newer = asked === undefined ? request.untilNewer() : undefined
-  if (!newer) throw hashUnknown(state, hash)
-  return newer.then(() => {
-    const later = request.pin(undefined)
-    const answer = answerAt(later)
-    if (!answer) throw hashUnknown(later, hash)
-    return answer
-  })
+  const transaction = findTransaction(state, hash)
+  if (!transaction) throw hashUnknown(state, hash)
+  return oneTransaction(request, state, format, proof, transaction)
 }
 
 function hashUnknown({ source }: LedgerState, hash: Uint8Array): RequestError {

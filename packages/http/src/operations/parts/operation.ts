@@ -74,12 +74,6 @@ export interface OperationRequest {
    */
   expectStreams(): () => StreamHost
   /**
-   * Waits until the ledger is newer than the pinned state, for some milliseconds at most: another process may have shown
-   * what this one does not find. Undefined if there is no other process, or too many requests wait.
-   * @throws `client_left`
-   */
-  untilNewer(): Promise<void> | undefined
-  /**
    * Lets other requests have a turn. Work that may hold the event loop for longer than `TURN_BUDGET_MS` awaits this
    * between its steps. Resolves with the milliseconds that its next turn has.
    * @throws `client_left` if the client no longer waits for the answer
@@ -223,6 +217,8 @@ export interface Route {
     params: FoundParams,
     request: Pick<OperationRequest, 'query' | 'askedVersion'>,
   ) => NearPlace | undefined
+  /** Whether it looks for an unknown transaction once more if the ledger is newer in some milliseconds. */
+  readonly looksTwice?: boolean
   /** Handles a request. Synchronous unless it must yield, because a promise costs more than a look-up. */
   handle(request: OperationRequest): Answer | Promise<Answer>
 }

@@ -42,7 +42,8 @@ export function parsePageStart<T>(query: string, parsePlace: (text: string) => T
 /** The place in the ledger that the pages before have shown; undefined if the query has no cursor, or not a correct one. */
 export function placeOfCursor(query: string): SeenPlace | undefined {
   const text = readableParameter(query, 'start')
-  const [, , branch, version] = (text !== undefined && CURSOR.exec(text)) || []
+  if (text === undefined) return undefined
+  const [, , branch, version] = CURSOR.exec(text) ?? []
   if (branch === undefined || version === undefined) return undefined
   return seenPlace(BigInt(version), Number(branch))
 }
@@ -62,6 +63,21 @@ export function pinPage(
   return state
 }
 
+/**
+ * Pins the state of a page of evenly spaced points. The points depend on the end of the range, so later pages have the
+ * end of the first one, although the ledger may have grown: it is the newest version on which they depend.
+ * @throws as `pinPage`
+ */
+export function pinPageOfPoints(
+  request: OperationRequest,
+  to: Moment | undefined,
+  start: PageStart<unknown> | undefined,
+): LedgerState {
+  const end = start?.seen?.version
+  const isFixed = end === undefined || (to !== undefined && 'version' in to)
+  return pinPage(request, isFixed ? to : { version: end }, start)
+}
+
 function expectSameBranch({ branch, version = ANY_VERSION }: SeenLedger, { ledger }: LedgerState): void {
   if (branch > branchOf(ledger)) throw versionNotFound(version === ANY_VERSION ? ledger.latestVersion + 1n : version)
   const cut = ledger.truncations?.find((one) => one.number > branch && one.version < version)
@@ -76,7 +92,7 @@ export function listCursor(place: Uint8Array | undefined, state: LedgerState): s
 /**
  * Cursor of a list in the order of versions. Pages with the oldest first depend on the versions up to the place, others
  * on all versions up to the last one of the first page.
- * @param reached version of the place
+ * @param reached version of the place; of evenly spaced points, the last version of the range
  * @param last the last version of the range
  */
 export function rangeCursor(

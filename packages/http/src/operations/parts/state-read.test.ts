@@ -11,7 +11,7 @@ import {
 } from '@ledger-state/proof'
 import { moduleKey, parseStructTag, resourceGroupKey, resourceKey, tableItemKey } from '@ledger-state/type-tag'
 import { inject } from 'light-my-request'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import {
   CHECKPOINT,
   createProvenLedger,
@@ -24,6 +24,7 @@ import {
   TABLE,
   waypointOf,
 } from '../../../testing/proven-ledger.ts'
+import { TurnQueue } from '../../admission/turn-queue.js'
 import { createRequestListener } from '../../server/create-request-listener.js'
 
 let proven: ProvenLedger
@@ -154,6 +155,34 @@ describe('?proof=true', () => {
       expect(Uint8Array.from(reader.readByteString())).toEqual(Uint8Array.from(pair(3n, 9n)))
       expect(stateProofToJson(readStateProof(reader))).toEqual(stateProofToJson(json.proof))
       reader.expectEnd()
+    }
+  })
+
+  it('is made in turns for a long value: checked, and written in both formats', async () => {
+    const bytes = new Uint8Array(1 << 20).fill(0xab)
+    const large = await createProvenLedger({ further: [[tableItemKey(TABLE, Uint8Array.of(7)), bytes]] })
+    try {
+      const asking = askerOf({ ledger: createLedger(large.engine), proofs: large.proofs })
+      for (const accept of ['application/json', 'application/x-bcs']) {
+        let now = performance.now()
+        const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 10))
+        const turns = vi.spyOn(TurnQueue.prototype, 'nextTurn')
+        const answer = await asking(`/tables/0x7ab1e/raw_item?${AT}`, { key: '0x07' }, accept)
+        clock.mockRestore()
+        expect(answer.status).toBe(200)
+        const reader = new ByteReader(answer.bytes)
+        const isBcs = accept === 'application/x-bcs'
+        const value = isBcs && reader.readBool() ? Uint8Array.from(reader.readByteString()) : undefined
+        const json = isBcs ? undefined : (JSON.parse(answer.text) as { value: string; proof: unknown })
+        expect(value ? bytesToHex(value) : json!.value).toBe(bytesToHex(bytes))
+        const proof = json ? jsonToStateProof(json.proof) : readStateProof(reader)
+        expect(checkStateProof(hasher, proof).ledgerInfo.version).toBe(END)
+        // The hash of the value, its own bytes and those of the proof, 64 KiB a step.
+        expect(turns.mock.calls.length).toBeGreaterThan((3 * bytes.length) / 65_536 - 5)
+        turns.mockRestore()
+      }
+    } finally {
+      large.close()
     }
   })
 

@@ -1,23 +1,25 @@
-import { ByteReader, ByteWriter, bytesToHex, isLedgerStateError, noSteps, type Steps } from '@ledger-state/core'
+import { ByteReader, bytesToHex, isLedgerStateError, noSteps, type Steps } from '@ledger-state/core'
 import { type LedgerState, type Moment, readStateValue } from '@ledger-state/ledger'
 import {
-  checkStateProof,
+  checkStateProofInSteps,
   type InfoProof,
   LedgerHasher,
   readLedgerInfo,
   type SignedCheckpoint,
   type StatePath,
   type StateProof,
-  stateProofToJson,
+  stateProofToJsonPieces,
+  stateProofToPieces,
   versionOfWaypoint,
-  writeStateProof,
 } from '@ledger-state/proof'
 import { readSlice } from '@ledger-state/slices'
 import { encodeStateValue } from '@ledger-state/type-tag'
+import type { AnswerBytes } from '../../admission/answer-bytes.js'
 import { invalidParameter, invalidRequest, outputDisabled } from '../../errors.js'
 import type { JsonSchema } from '../../formats/json-schema.js'
 import { acceptsOnlyJson, chooseFormat } from '../../protocol/accept.js'
 import { CONTENT_TYPE, type OutputFormat } from '../../protocol/media-types.js'
+import { writeBcsWithProof, writeJsonWithProof } from './answer-with-proof.js'
 import { expectProvableEnd } from './block-proofs.js'
 import type { Answer, OperationRequest, Parameter } from './operation.js'
 import { parameterOf } from './request-parts.js'
@@ -159,24 +161,29 @@ function answerWithProof(
   const state = request.pin(asked)
   const source = expectProofSource(request, state)
   const value = ifThere(() => read(state))
-  const contentType = CONTENT_TYPE[format]
-  const toAnswer = (whole: StateProof): Answer | Promise<Answer> => {
-    if (format === 'bcs') return { ledger: state.ledger, contentType, body: toBcs(value, whole) }
-    const withProof = (json: string | Uint8Array): Answer => {
-      return { ledger: state.ledger, contentType, body: toJson(json, whole) }
-    }
-    const json = value ? runInTurns(request, value.toJson()) : 'null'
-    return json instanceof Promise ? json.then(withProof) : withProof(json)
-  }
   const stateKey = keyOf(state)
   const path = source.pathOf(stateKey)
+  const writeBody = (proof: StateProof) => {
+    const out = request.openBody()
+    return format === 'json' ? writeJson(out, value, proof) : writeBcs(out, value, proof)
+  }
+  const toAnswer = (body: AnswerBytes): Answer => ({ ledger: state.ledger, contentType: CONTENT_TYPE[format], body })
   if (path instanceof Promise || from !== undefined) {
-    const prove = async () => proveKey(source, await path, stateKey, state)
+    const prove = async () => runInTurns(request, proveKey(source, await path, stateKey, state))
     return prove()
       .then((proof) => withEndings(request, source, from, proof))
+      .then((proof) => runInTurns(request, writeBody(proof)))
       .then(toAnswer)
   }
-  return toAnswer(proveKey(source, path, stateKey, state))
+  const body = runInTurns(request, proveAndWrite(proveKey(source, path, stateKey, state), writeBody))
+  return body instanceof Promise ? body.then(toAnswer) : toAnswer(body)
+}
+
+function* proveAndWrite(
+  prove: Steps<StateProof>,
+  writeBody: (proof: StateProof) => Steps<AnswerBytes>,
+): Steps<AnswerBytes> {
+  return yield* writeBody(yield* prove)
 }
 
 /** The source of the proofs of one state. */
@@ -216,15 +223,15 @@ export async function withEndings<P extends object>(
   return { ...proof, epochEndings: await endingsFrom(proofs, checkpoint, from) }
 }
 
-/** Proves a key. A proof that does not hold, by a fault of the store or of the tree, is never sent. */
-function proveKey(
+/** Proves a key, in steps. A proof that does not hold, by a fault of the store or of the tree, is never sent. */
+function* proveKey(
   { proofs, checkpoint }: ProofSource,
   path: StatePath,
   stateKey: Uint8Array,
   state: LedgerState,
-): StateProof {
+): Steps<StateProof> {
   const proof = { stateKey, stateValue: storedValueOf(state, stateKey), path, checkpoint, epochEndings: [] }
-  checkStateProof(new LedgerHasher(proofs.hashSalt), proof)
+  yield* checkStateProofInSteps(new LedgerHasher(proofs.hashSalt), proof)
   return proof
 }
 
@@ -250,18 +257,17 @@ export async function endingsFrom(
   return found
 }
 
-function toJson(json: string | Uint8Array, proof: StateProof): Uint8Array {
-  const bytes = typeof json === 'string' ? Buffer.from(json) : json
-  const rest = `,"proof":${JSON.stringify(stateProofToJson(proof))}}`
-  return Buffer.concat([Buffer.from('{"value":'), bytes, Buffer.from(rest)])
+function* writeJson(out: AnswerBytes, value: EncodableValue | undefined, proof: StateProof): Steps<AnswerBytes> {
+  const json = value ? yield* value.toJson() : 'null'
+  return yield* writeJsonWithProof(out, json, stateProofToJsonPieces(proof))
 }
 
-/** BCS of an option of the value's bytes, and of the proof. */
-function toBcs(value: EncodableValue | undefined, proof: StateProof): Uint8Array {
-  const writer = new ByteWriter().bool(value !== undefined)
-  if (value) writer.byteString(value.bytes)
-  writeStateProof(writer, proof)
-  return writer.toBytes()
+/** Writes BCS of an option of the value's bytes, and of the proof. */
+function* writeBcs(out: AnswerBytes, value: EncodableValue | undefined, proof: StateProof): Steps<AnswerBytes> {
+  out.write(Uint8Array.of(value ? 1 : 0))
+  if (value) return yield* writeBcsWithProof(out, [value.bytes], stateProofToPieces(proof))
+  for (const piece of stateProofToPieces(proof)) yield* out.writeInSteps(piece)
+  return out
 }
 
 function ifThere<T>(read: () => T): T | undefined {

@@ -1,0 +1,99 @@
+import { ADDRESS_LENGTH, type ByteReader } from '@ledger-state/core'
+import { ADDRESS_BYTES, containerBytes, type Meter } from '../budget/meter.js'
+import { bitsOf, FIRST_SIGNED } from '../types/integer-type.js'
+import { type FixedForm, LAYOUT, type RuntimeLayout } from '../types/runtime-layout.js'
+import { type Slot, StructValue, type UnreadFields, type Value } from '../values/value.js'
+import { bigintBytes, isShortInteger, readInteger } from './integer-codec.js'
+
+/** Most nodes of a struct with a form: a form takes memory and time for each of them. */
+const MOST_NODES = 128
+const NO_FIELDS: readonly undefined[] = Array.from(Array(MOST_NODES), () => undefined)
+
+/** The form of a layout; undefined if its values differ in length, or it is large. */
+function formOf(layout: RuntimeLayout): FixedForm | undefined {
+  if (layout.fixed === undefined) layout.fixed = makeForm(layout) ?? null
+  return layout.fixed ?? undefined
+}
+
+function makeForm({ nodes, parts }: RuntimeLayout): FixedForm | undefined {
+  if (nodes > MOST_NODES) return undefined
+  let size = 0
+  let heapBytes = containerBytes(parts.length)
+  const offsets: number[] = []
+  const bools: number[] = []
+  const wide: { readonly at: number; readonly type: number }[] = []
+  for (const part of parts) {
+    const { kind } = part
+    offsets.push(size)
+    if (kind < FIRST_SIGNED) {
+      if (bitsOf(kind) > 32) wide.push({ at: size, type: kind })
+      size += bitsOf(kind) / 8
+    } else if (kind === LAYOUT.bool) bools.push(size++)
+    else if (kind === LAYOUT.address) {
+      heapBytes += ADDRESS_BYTES
+      size += ADDRESS_LENGTH
+    } else {
+      const inner = formOf(part)
+      if (!inner) return undefined
+      for (const at of inner.bools) bools.push(size + at)
+      for (const { at, type } of inner.wide) wide.push({ at: size + at, type })
+      heapBytes += inner.heapBytes
+      size += inner.size
+    }
+  }
+  return { size, offsets, heapBytes, bools, wide }
+}
+
+/**
+ * The struct of a fixed length that all bytes of a reader are. It is charged as if all of it were decoded, but a field is
+ * decoded when code first looks at it. Undefined for other layouts and other bytes; then nothing is charged. The bytes
+ * must not change afterwards.
+ * @throws VmFault if the budget is exhausted
+ */
+export function decodeFixedStruct(reader: ByteReader, layout: RuntimeLayout, meter: Meter): StructValue | undefined {
+  const form = formOf(layout)
+  const { bytes, offset, remaining } = reader
+  if (form?.size !== remaining) return undefined
+  for (const at of form.bools) if (bytes[offset + at]! > 1) return undefined
+  let { heapBytes } = form
+  for (const { at, type } of form.wide) if (!isShortInteger(bytes, offset + at, type)) heapBytes += bigintBytes(type)
+  meter.chargeBytes(remaining + heapBytes)
+  return new StructValue(0, new UnreadStruct(reader, offset, layout))
+}
+
+/** The fields of a struct of a fixed length. Those that are not decoded yet are undefined. */
+class UnreadStruct implements UnreadFields {
+  readonly #reader: ByteReader
+  readonly #start: number
+  readonly #layout: RuntimeLayout
+  readonly #fields: Slot[]
+
+  /** @param start offset of the struct in the bytes of the reader, which nested structs share */
+  constructor(reader: ByteReader, start: number, layout: RuntimeLayout) {
+    this.#reader = reader
+    this.#start = start
+    this.#layout = layout
+    this.#fields = NO_FIELDS.slice(0, layout.parts.length)
+  }
+
+  read(index: number): Value[] {
+    if (this.#fields[index] === undefined) this.#fields[index] = this.#decode(index)
+    return this.#fields as Value[]
+  }
+
+  readAll(): Value[] {
+    for (let index = 0; index < this.#fields.length; index++) this.read(index)
+    return this.#fields as Value[]
+  }
+
+  #decode(index: number): Value {
+    const reader = this.#reader
+    const layout = this.#layout.parts[index]!
+    const { kind } = layout
+    const start = this.#start + this.#layout.fixed!.offsets[index]!
+    if (kind === LAYOUT.struct) return new StructValue(0, new UnreadStruct(reader, start, layout))
+    reader.offset = start
+    if (kind === LAYOUT.bool) return reader.readBool()
+    return kind === LAYOUT.address ? reader.readAddress() : readInteger(reader, kind)
+  }
+}
