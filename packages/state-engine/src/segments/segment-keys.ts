@@ -46,7 +46,7 @@ export class SegmentKeys {
       return
     }
     // The writes of a key may fill many blocks. The next key is in the last of them, or begins the block after it.
-    this.#block = this.#isContinued(key) ? index.blockOf(key, Number.MAX_SAFE_INTEGER) : this.#block + 1
+    this.#block = index.continues(this.#block + 1, key) ? index.blockOf(key, Number.MAX_SAFE_INTEGER) : this.#block + 1
     this.#place = 0
     this.#findFrom(key, 1)
   }
@@ -62,14 +62,6 @@ export class SegmentKeys {
     blocks.load(this.#block)
     this.#readKeyLength(this.#place)
     return match.findFrom(blocks.bytes, blocks.base, this.#place, this.#entry.next + this.#key!.length, version)
-  }
-
-  /** Whether the next block continues a key, the last of this one. */
-  #isContinued(key: Uint8Array): boolean {
-    const { index } = this.#reader
-    if (this.#block + 1 >= index.count) return false
-    const { key: separator, version } = index.separatorOf(this.#block + 1)
-    return version !== undefined && compareBytes(separator, 0, separator.length, key, 0, key.length) === 0
   }
 
   /** Moves on to the first key whose order to `key` is at least `least`. */

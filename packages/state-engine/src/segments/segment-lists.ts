@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer'
+import type { BlockEntry } from '@ledger-state/engine/authoring'
 import { versionKey } from '../bytes/numbered-key.js'
 import { ListedBlocks } from '../records/block-lists.js'
 import type { SegmentFile } from './segment-file.js'
@@ -40,6 +41,14 @@ export class SegmentLists {
   at(list: number): ListedBlocks {
     if (this.#last?.list !== list) this.#last = { list, blocks: this.#read(list) }
     return this.#last.blocks
+  }
+
+  /** All blocks, in order. @throws `store_corrupt` */
+  *[Symbol.iterator](): Generator<BlockEntry> {
+    for (let list = 0; list < this.count; list++) {
+      const blocks = this.at(list)
+      for (let place = 0; place < blocks.count; place++) yield blocks.at(place)
+    }
   }
 
   /** Number of lists that begin at or below a version. @throws `store_corrupt` */

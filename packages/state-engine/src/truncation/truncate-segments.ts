@@ -2,8 +2,8 @@ import type { BlockInfo } from '@ledger-state/core'
 import type { Truncation } from '@ledger-state/engine'
 import { addTruncation } from '@ledger-state/engine/authoring'
 import type { RecordBuilder } from '../bytes/record.js'
-import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
-import { decodeLedgerRecord, encodeLedgerRecord } from '../records/ledger-record.js'
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import { getLedgerRecord, putLedgerRecord } from '../records/ledger-record.js'
 import { putMark } from '../records/mark.js'
 import { listSegmentRows, putSegmentRow, removeSegmentRow } from '../records/segment-rows.js'
 import { getTruncations, putTruncations } from '../records/truncations.js'
@@ -35,10 +35,10 @@ export function truncateSegments(store: LmdbStore, builder: RecordBuilder, conte
   }
   putTruncations(store, builder, addTruncation(getTruncations(store), truncation))
   putMark(store, builder, mark)
-  const record = decodeLedgerRecord(store.meta.getBinary(LEDGER_KEY)!)
+  const record = getLedgerRecord(store)!
   const ledger = { ...record.ledger, latestVersion: version, latestBlock }
   const files = record.files - removed.length
-  const left = { ...record, ledger, walFile, nextCommit, blocks: record.blocks - droppedBlocks, files }
-  store.meta.putSync(LEDGER_KEY, encodeLedgerRecord(builder, left))
+  const blocks = record.blocks - droppedBlocks
+  putLedgerRecord(store, builder, { ...record, ledger, walFile, nextCommit, blocks, files })
   return removed
 }

@@ -1,5 +1,6 @@
 import type { Block, LedgerSummary } from '@ledger-state/engine'
 import type { RecordBuilder } from '../bytes/record.js'
+import type { MergeScheduler } from '../compaction/merge-scheduler.js'
 import type { SegmentNumbers } from '../compaction/segment-numbers.js'
 import type { AtFailpoint } from '../failpoints/failpoints.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
@@ -38,13 +39,13 @@ export interface WriterParts {
   /** Open files of the import under way. Its next part opens them again if they were closed. */
   readonly importFiles: SegmentFiles
   readonly transactions: StoreTransactions
+  /** Writes full segments of the memtable into files, and merges files. */
+  readonly merges: MergeScheduler
   readonly atFailpoint: AtFailpoint
   /** Whether other versions precede the store's: `WriterOptions.part`. */
   readonly isPart: boolean
   /** Runs work after all earlier work on commits and on their files. */
   inTurn<T>(work: () => Promise<T>): Promise<T>
-  /** Resolves when no level of segment files is full. */
-  levelsSettled(): Promise<void>
   /** Called after each change that readers see. */
   readonly onChange: () => void
   /** Checks that the engine is open. @throws `store_closed` if it is not */
