@@ -125,10 +125,11 @@ export class LevelMerger {
     const choice = { inputs, level: FINAL_LEVEL, floor: undefined, codec: codecOfLevel(FINAL_LEVEL, 0, 'always') }
     const merge = { ...choice, file: numbers.take(filesOfMerge(choice)) }
     const merged = this.#merge(merge)
-    const ended = merged.catch(() => {}).then(() => void this.#running.delete(merge))
-    this.#running.set(merge, ended)
-    await ended
-    await merged
+    this.#running.set(
+      merge,
+      merged.catch(() => {}),
+    )
+    await merged.finally(() => this.#running.delete(merge))
   }
 
   /**

@@ -1,30 +1,16 @@
-import type { Block, LedgerSummary } from '@ledger-state/engine'
 import type { RecordBuilder } from '../bytes/record.js'
 import type { MergeScheduler } from '../compaction/merge-scheduler.js'
 import type { SegmentNumbers } from '../compaction/segment-numbers.js'
 import type { AtFailpoint } from '../failpoints/failpoints.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { StoreTransactions } from '../lmdb/store-transactions.js'
-import type { ReadOptions } from '../lmdb/table.js'
-import type { SegmentFiles, SegmentSlice } from '../read/segment-slices.js'
-import type { LedgerRecord } from '../records/ledger-record.js'
+import type { SegmentFiles } from '../read/segment-slices.js'
+import type { StoreReads } from '../read/store-reads.js'
 import type { ObsoleteSegments } from '../segments/obsolete-segments.js'
 import type { WalAppender } from '../wal/appender.js'
 
 /** Methods of the reads of an engine that its writer needs. */
-export interface WriterReads {
-  snapshot(): {
-    readonly options: ReadOptions
-    readonly record: LedgerRecord | undefined
-    readonly ledger: LedgerSummary | undefined
-    readonly slices: readonly SegmentSlice[]
-  }
-  blockAt(version: bigint): Block
-  /** Makes the newest commit of the memtable visible to reads. */
-  noticeCommit(): void
-  /** Makes the next read see the newest state of LMDB. */
-  forgetSnapshot(): void
-}
+export type WriterReads = Pick<StoreReads, 'snapshot' | 'blockAt' | 'noticeCommit' | 'forgetSnapshot'>
 
 /** Parts that the writers of commits, imports, prunes and truncations share. */
 export interface WriterParts {
