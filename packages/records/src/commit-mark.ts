@@ -1,5 +1,6 @@
 import { ByteReader, ByteWriter } from '@ledger-state/core'
-import { beginsWith, textBytes } from './magic.js'
+import { beginsWith } from '@ledger-state/core/bytes'
+import { textBytes } from './magic.js'
 import { readText, readTrustedState, type TrustedState, writeTrustedState } from './trusted-state.js'
 
 /** Bytes of the hash of all writes. */

@@ -1,7 +1,8 @@
 import { isLedgerStateError } from '@ledger-state/core'
+import { isSystemError } from '@ledger-state/core/files'
 import { storeFailed } from '@ledger-state/engine/authoring'
 import { storeFormat, storeFull, storeReadOnly } from '../errors.js'
-import { isSystemError, toDamage } from './damage-errors.js'
+import { toDamage } from './damage-errors.js'
 import { freeBytes } from './free-bytes.js'
 
 /** Free space below which a failed write is reported as a full disk. */
