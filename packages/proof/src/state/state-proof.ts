@@ -45,7 +45,7 @@ export function writeStateProof(writer: ByteWriter, proof: StateProof): void {
 /** Reads a proof that `writeStateProof` wrote. Nothing of it is checked. @throws `invalid_bcs` */
 export function readStateProof(reader: ByteReader): StateProof {
   const stateKey = reader.readByteString()
-  const stateValue = reader.readBool() ? reader.readByteString() : undefined
+  const stateValue = reader.readOption(() => reader.readByteString())
   const leaf = reader.readBool()
     ? { keyHash: reader.readBytes(HASH_LENGTH), valueHash: reader.readBytes(HASH_LENGTH) }
     : undefined
