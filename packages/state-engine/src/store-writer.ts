@@ -22,11 +22,11 @@ import { isSameEnd, type LogFilePosition } from './records/log-position.js'
 import { listSegmentRows } from './records/segment-rows.js'
 import { ObsoleteSegments } from './segments/obsolete-segments.js'
 import { segmentPath } from './segments/segment-names.js'
-import { truncateTo } from './truncation/truncate-to.js'
 import type { WalAppender } from './wal/appender.js'
 import { CommitWriter, type WaitingCommit } from './write/commit-writer.js'
 import { beginImport, unfinishedImport } from './write/import-state.js'
 import { prune } from './write/prune.js'
+import { truncateTo } from './write/truncate-to.js'
 import type { WriterParts, WriterReads } from './write/writer-parts.js'
 
 export interface StoreWriterOptions {

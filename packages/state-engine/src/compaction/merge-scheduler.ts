@@ -54,7 +54,7 @@ export class MergeScheduler {
 
   /** Begins to merge, unless a merge is under way or there is nothing to merge. */
   start(): void {
-    void this.#start().catch(ignore)
+    void this.#start().catch(() => {})
   }
 
   /**
@@ -83,7 +83,7 @@ export class MergeScheduler {
   async stop(): Promise<void> {
     this.#isStopped = true
     await this.levels.stop()
-    await this.#running?.catch(ignore)
+    await this.#running?.catch(() => {})
     await this.#thread?.close()
   }
 
@@ -180,5 +180,3 @@ export class MergeScheduler {
     }
   }
 }
-
-function ignore(): void {}

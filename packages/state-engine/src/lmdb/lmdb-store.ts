@@ -5,8 +5,8 @@ import { crc32 } from 'node:zlib'
 import { isPresent, moveDurablyNow } from '@ledger-state/core/files'
 import { storeCorrupt } from '@ledger-state/engine/authoring'
 import type { RootDatabase } from 'lmdb'
-import { NUMBERED_KEY_ENCODER, type NumberedKey } from '../bytes/numbered-key.js'
 import { openRecord, RecordBuilder } from '../bytes/record.js'
+import { ROW_KEY_ENCODER, type RowKey } from '../bytes/row-key.js'
 import { storeFailedErrors, storeFormat, storeMissing } from '../errors.js'
 import { ChangeRecorder } from './change-recorder.js'
 import type { Compress } from './compress.js'
@@ -53,7 +53,7 @@ export interface LmdbStore {
   readonly root: LmdbEnvironment
   readonly meta: Table<Uint8Array>
   /** Segment files, by first version and file number: `segment-rows.ts`. */
-  readonly segments: Table<NumberedKey>
+  readonly segments: Table<RowKey>
   /** Knows which part of the data file is on disk. */
   readonly sync: DataFileSync
   /** Knows the changes that a transaction makes. */
@@ -263,7 +263,7 @@ function openTables(
     segmentsId: expectSegmentsId(meta, create ? segmentsId : undefined) ?? storeId,
     root: root as unknown as LmdbEnvironment,
     meta,
-    segments: table('segments', NUMBERED_KEY_ENCODER),
+    segments: table('segments', ROW_KEY_ENCODER),
   }
 }
 

@@ -5,7 +5,7 @@ import { valueToStored } from '@ledger-state/engine/authoring'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { highHalf, lowHalf } from '../bytes/numbered-key.js'
+import { highHalf, lowHalf } from '../bytes/version-halves.js'
 import { indexCommit } from '../wal/index-payload.js'
 import {
   applyTruncation,

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { highHalf, lowHalf } from '../bytes/numbered-key.js'
+import { highHalf, lowHalf } from '../bytes/version-halves.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { NONE, type Segment } from '../memtable/segment.js'
 import { createKeyProbe, type KeyProbe } from '../segments/key-filter.js'

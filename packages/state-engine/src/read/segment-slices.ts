@@ -1,6 +1,6 @@
 import { isLedgerStateError } from '@ledger-state/core'
 import { isPresent } from '@ledger-state/core/files'
-import { highHalf, lowHalf } from '../bytes/numbered-key.js'
+import { highHalf, lowHalf } from '../bytes/version-halves.js'
 import { storeCorruptErrors } from '../errors.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { SegmentRow } from '../records/segment-rows.js'

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
-import { endAt, type SegmentMatch } from './block-search.js'
+import { entryCountOf, startOfEntry } from './block-layout.js'
+import type { SegmentMatch } from './block-search.js'
 import { compareBytes } from './compare-bytes.js'
 import { ABSENT, type Found } from './found.js'
 import type { SegmentReader } from './segment-reader.js'
@@ -94,7 +95,7 @@ export class SegmentKeys {
   /** First entry of the loaded block, at or after one, that has a key. */
   #firstKeyFrom(place: number): number | undefined {
     const { bytes, base } = this.#reader.blocks
-    const count = bytes[base + 2]! | (bytes[base + 3]! << 8)
+    const count = entryCountOf(bytes, base)
     for (let entry = place; entry < count; entry++) if (bytes[this.#startOf(entry)] !== 0) return entry
     return undefined
   }
@@ -110,12 +111,4 @@ export class SegmentKeys {
     const { bytes, base } = this.#reader.blocks
     return startOfEntry(bytes, base, entry)
   }
-}
-
-/** Offset of an entry of a block whose content begins at `base`. */
-export function startOfEntry(bytes: Uint8Array, base: number, entry: number): number {
-  const width = bytes[base + 1]!
-  const count = bytes[base + 2]! | (bytes[base + 3]! << 8)
-  const entries = base + 4 + count * (1 + width)
-  return entry === 0 ? entries : entries + endAt(bytes, base + 4 + count, width, entry - 1)
 }

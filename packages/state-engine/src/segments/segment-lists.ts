@@ -1,6 +1,5 @@
 import { Buffer } from 'node:buffer'
 import type { BlockEntry } from '@ledger-state/engine/authoring'
-import { versionKey } from '../bytes/numbered-key.js'
 import { ListedBlocks } from '../records/block-lists.js'
 import type { SegmentFile } from './segment-file.js'
 import type { SegmentReader } from './segment-reader.js'
@@ -75,7 +74,7 @@ export class SegmentLists {
     if (from > to || to > end) throw this.#file.damaged(start, 'a list of blocks ends outside')
     const record = this.#part(from, to)
     try {
-      return new ListedBlocks(versionKey(this.firstOf(list), 0), record)
+      return new ListedBlocks(this.firstOf(list), record)
     } catch {
       throw this.#file.damaged(from, 'a list of blocks is damaged')
     }

@@ -1,8 +1,8 @@
+import { entryCountOf, startOfEntry } from './block-layout.js'
 import { copyPart } from './byte-output.js'
 import { compareBytes } from './compare-bytes.js'
 import { DELETED, EntryReader } from './entry-reader.js'
 import type { KeyProbe } from './key-filter.js'
-import { startOfEntry } from './segment-keys.js'
 import type { SegmentReader } from './segment-reader.js'
 import { VarintReader } from './varint-reader.js'
 
@@ -95,7 +95,7 @@ export class SegmentRevisions {
   /** Whether an entry of the block that was loaded last has the key of the one before, and begins at or below a version. */
   #beginsAtMost(place: number, version: number): boolean {
     const { bytes, base } = this.#reader.blocks
-    if (place >= countOf(bytes, base)) return false
+    if (place >= entryCountOf(bytes, base)) return false
     const at = startOfEntry(bytes, base, place)
     if (bytes[at] !== 0) return false
     this.#varints.next = at + 2
@@ -111,7 +111,7 @@ export class SegmentRevisions {
   #loadNextEntry(): boolean {
     const { index, blocks } = this.#reader
     blocks.load(this.#block)
-    if (this.#place + 1 < countOf(blocks.bytes, blocks.base)) {
+    if (this.#place + 1 < entryCountOf(blocks.bytes, blocks.base)) {
       if (blocks.bytes[startOfEntry(blocks.bytes, blocks.base, this.#place + 1)] !== 0) return false
       this.#write = 0
       return this.#load(this.#block, this.#place + 1)
@@ -128,7 +128,7 @@ export class SegmentRevisions {
     blocks.load(block)
     const { bytes, base } = blocks
     const varints = this.#varints
-    for (let place = 0; place < countOf(bytes, base); place++) {
+    for (let place = 0; place < entryCountOf(bytes, base); place++) {
       varints.next = startOfEntry(bytes, base, place)
       const length = varints.readVarint(bytes) - 1
       if (length === key.length && compareBytes(bytes, varints.next, varints.next + length, key, 0, length) === 0)
@@ -149,8 +149,4 @@ export class SegmentRevisions {
     this.#place = place
     return true
   }
-}
-
-function countOf(bytes: Uint8Array, base: number): number {
-  return bytes[base + 2]! | (bytes[base + 3]! << 8)
 }

@@ -66,7 +66,8 @@ export class CommitWriter {
         one.reject(error)
       }
     }
-    await this.#write().catch(ignore)
+    // Those that were not made get the error.
+    await this.#write().catch(() => {})
   }
 
   /** Replaces the mark. @throws as `StateWriter.putMark` */
@@ -245,6 +246,3 @@ function expectOffsets(content: NewCommit): void {
   const length = payloadLength(content)
   if (length > MOST_PAYLOAD_BYTES) throw invalidArgumentErrors.commitTooLong(length, MOST_PAYLOAD_BYTES)
 }
-
-/** Ignores an error that the callers of the commits get. */
-function ignore(): void {}

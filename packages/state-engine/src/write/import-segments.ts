@@ -33,13 +33,7 @@ export function writeImportedPart(
     const isRepeated = at > 0 && Buffer.compare(sorted[at - 1]!.key, key) === 0
     if (isRepeated || newestInSlices(imported, probe.take(key), match) !== ABSENT) throw duplicateKey(version)
   }
-  const spans = new Map<bigint, KeyedEntry[]>()
-  for (const entry of sorted) {
-    const span = entry.version >> MOST_SPAN_BITS
-    const others = spans.get(span)
-    if (others) others.push(entry)
-    else spans.set(span, [entry])
-  }
+  const spans = Map.groupBy(sorted, (entry) => entry.version >> MOST_SPAN_BITS)
   return [...spans.values()].map((part) => writeFile(store, version, part, takeNumber()))
 }
 

@@ -1,10 +1,26 @@
-import { type LedgerSummary, noLedger, type TruncateOptions } from '@ledger-state/engine'
-import { expectKept, nextTruncation, validateTruncation } from '@ledger-state/engine/authoring'
+import type { BlockInfo } from '@ledger-state/core'
+import { type LedgerSummary, noLedger, type TruncateOptions, type Truncation } from '@ledger-state/engine'
+import { addTruncation, expectKept, nextTruncation, validateTruncation } from '@ledger-state/engine/authoring'
+import type { RecordBuilder } from '../bytes/record.js'
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { countSegmentBlocks } from '../read/merged-blocks.js'
-import type { LedgerRecord } from '../records/ledger-record.js'
+import { getLedgerRecord, type LedgerRecord, putLedgerRecord } from '../records/ledger-record.js'
+import { putMark } from '../records/mark.js'
+import { listSegmentRows, putSegmentRow, removeSegmentRow } from '../records/segment-rows.js'
+import { getTruncations, putTruncations } from '../records/truncations.js'
 import type { FollowingFile } from '../wal/appender.js'
-import type { WriterParts, WriterReads } from '../write/writer-parts.js'
-import { type MergedTruncation, truncateSegments } from './truncate-segments.js'
+import type { WriterParts, WriterReads } from './writer-parts.js'
+
+interface MergedTruncation {
+  readonly truncation: Truncation
+  readonly latestBlock: BlockInfo
+  readonly mark: Uint8Array | undefined
+  /** Number of the file to which later commits go. */
+  readonly walFile: number
+  readonly nextCommit: number
+  /** Number of blocks in segment files that are cut off. */
+  readonly droppedBlocks: number
+}
 
 /** Cuts off all versions above one. @throws as `StateWriter.truncateTo` */
 export async function truncateTo(parts: WriterParts, version: bigint, options: TruncateOptions): Promise<void> {
@@ -56,4 +72,28 @@ async function truncateMerged(
   }
   await transactions.inTurn(() => log.bypass('truncation: committed', truncate))
   await obsolete.remove(removed)
+}
+
+/**
+ * Cuts off versions that are in segment files, within the transaction of the caller. Returns the numbers of the files that
+ * the store has no more.
+ */
+function truncateSegments(store: LmdbStore, builder: RecordBuilder, content: MergedTruncation): number[] {
+  const { truncation, latestBlock, mark, walFile, nextCommit, droppedBlocks } = content
+  const { version } = truncation
+  const removed: number[] = []
+  for (const row of listSegmentRows(store)) {
+    if (row.firstVersion > version) {
+      removeSegmentRow(store, row)
+      removed.push(row.file)
+    } else if (row.until > version) putSegmentRow(store, builder, { ...row, until: version })
+  }
+  putTruncations(store, builder, addTruncation(getTruncations(store), truncation))
+  putMark(store, builder, mark)
+  const record = getLedgerRecord(store)!
+  const ledger = { ...record.ledger, latestVersion: version, latestBlock }
+  const files = record.files - removed.length
+  const blocks = record.blocks - droppedBlocks
+  putLedgerRecord(store, builder, { ...record, ledger, walFile, nextCommit, blocks, files })
+  return removed
 }
