@@ -91,9 +91,9 @@ export interface WriterOptions extends StateEngineOptions {
   /** Whether to create a store if there is none; true by default. */
   readonly create?: boolean
   /**
-   * Memory in bytes for commits that are not merged into the data file yet, up to 2 GiB; 64 MiB by default. Every
-   * reader process takes as much. With more, each page is written less often, which pays during a large ingest. With 0,
-   * every commit is merged at once.
+   * Memory in bytes for commits that are not in segment files yet, up to 2 GiB; 64 MiB by default. Every reader process
+   * takes as much. With more, each write is merged less often, which pays during a large ingest. With 0, every commit is
+   * written to a file at once.
    */
   readonly memtableBytes?: number | undefined
   /**

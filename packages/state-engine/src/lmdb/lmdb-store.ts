@@ -42,7 +42,7 @@ export interface LmdbStore {
   readonly path: string
   readonly readOnly: boolean
   readonly durability: Durability
-  /** Whether every read compares the record with its checksum. */
+  /** Whether each snapshot compares the blocks that it reads with their checksums. */
   readonly verifyReads: boolean
   /** Which segment files of high levels are compressed. */
   readonly compress: Compress

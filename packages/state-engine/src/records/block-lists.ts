@@ -6,8 +6,8 @@ import { rowKeySeed } from '../bytes/row-key.js'
 import { addBlock } from './ledger-record.js'
 
 // A segment file has its blocks in lists, each of them a record:
-//   u64 version that the first begins with, u48 0 → u8 blocks | u8 bytes of a version, of a height, of an epoch, of a time
-//     | u64 height | u64 epoch | u64 time of the first | for each other: version, height, epoch, time | u32 CRC
+//   u8 blocks | u8 bytes of a version, of a height, of an epoch, of a time | u64 height | u64 epoch | u64 time of the first
+//     | for each other: version, height, epoch, time | u32 CRC, with a seed made of the version that the first begins with
 // The numbers of the other blocks are stored as differences from the first, and heights also less the place in the
 // list. So all have the same length, and a version is found by bisection.
 
