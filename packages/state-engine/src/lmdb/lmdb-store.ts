@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { isPresent, moveDurablyNow } from '@ledger-state/core/files'
 import { storeCorrupt } from '@ledger-state/engine/authoring'
-import type { RootDatabase } from 'lmdb'
 import { openRecord, RecordBuilder } from '../bytes/record.js'
 import { ROW_KEY_ENCODER, type RowKey } from '../bytes/row-key.js'
 import { storeFailedErrors, storeFormat, storeMissing } from '../errors.js'
@@ -19,7 +18,7 @@ import { seeNewest, showNewer } from './last-transaction.js'
 import { DEFAULT_MAP_BYTES, type EnvironmentOptions, openEnvironment } from './open-environment.js'
 import { STORE_ID_KEY } from './store-claim.js'
 import { withStoreErrors } from './store-errors.js'
-import type { LmdbEnvironment, ReadTransaction, Table } from './table.js'
+import type { KeyEncoder, LmdbEnvironment, ReadTransaction, Table } from './table.js'
 import { runTransaction } from './write-transaction.js'
 import { acquireWriterLock } from './writer-lock.js'
 
@@ -31,11 +30,6 @@ export const STORE_FILE = 'state.mdb'
 /** Name of the data file of a copy until the copy is complete. */
 export const UNFINISHED_STORE_FILE = `${STORE_FILE}.part`
 export const LOCK_FILE = 'writer.lock'
-
-interface KeyEncoder<K> {
-  writeKey(key: K, target: Uint8Array, position: number): number
-  readKey(source: Uint8Array, start: number, end: number): K
-}
 
 export interface LmdbStore {
   /** Folder of the store. */
@@ -201,9 +195,7 @@ function createDataFile(
   writeFileSync(unfinished, emptyDataFile(mapBytes ?? DEFAULT_MAP_BYTES))
   const root = openEnvironment(unfinished, { readOnly: false, mapBytes })
   try {
-    runTransaction(root as unknown as LmdbEnvironment, 'none', () =>
-      openTables(root, file, { create: true, segmentsId }),
-    )
+    runTransaction(root, 'none', () => openTables(root, file, { create: true, segmentsId }))
   } finally {
     void root.close()
     rmSync(`${unfinished}-lock`, { force: true })
@@ -243,15 +235,14 @@ export function openCatalogTables(
 }
 
 function openTables(
-  root: RootDatabase<Buffer, Uint8Array>,
+  root: LmdbEnvironment,
   file: string,
   { create = false, segmentsId }: { readonly create?: boolean; readonly segmentsId?: bigint | undefined } = {},
 ): CatalogTables {
   const table = <K>(name: string, keyEncoder?: KeyEncoder<K>): Table<K> => {
-    const keys = keyEncoder ? { keyEncoder: keyEncoder as never } : { keyEncoding: 'binary' as const }
-    const options = { name, encoding: 'binary' as const, create, ...keys }
-    const opened: unknown = root.openDB(options)
-    if (opened) return opened as Table<K>
+    const keys = keyEncoder ? { keyEncoder } : { keyEncoding: 'binary' as const }
+    const opened = root.openDB<K>({ name, encoding: 'binary', create, ...keys })
+    if (opened) return opened
     throw storeFormat.notAStore(file, `it has no database ${name}`)
   }
   // The layout is checked first, because a store of another layout has other databases.
@@ -261,7 +252,7 @@ function openTables(
   return {
     storeId,
     segmentsId: expectSegmentsId(meta, create ? segmentsId : undefined) ?? storeId,
-    root: root as unknown as LmdbEnvironment,
+    root,
     meta,
     segments: table('segments', ROW_KEY_ENCODER),
   }
