@@ -17,3 +17,4 @@ export {
 } from '#bytes'
 export { copyBytes } from './bytes/copy-bytes.js'
 export { keyAfter } from './bytes/key-after.js'
+export { beginsWith, isSameBytes } from './bytes/same-bytes.js'

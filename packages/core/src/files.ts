@@ -53,6 +53,11 @@ export function followLinks(path: string, isEnd: (place: string) => boolean = ()
   return realpathSync(place)
 }
 
+/** Whether a call of the operating system failed. */
+export function isSystemError(cause: unknown): cause is NodeJS.ErrnoException {
+  return cause instanceof Error && 'syscall' in cause
+}
+
 /** Removes a file or folder, unless that fails: where an earlier error tells more, or where a later step removes it. */
 export function removeIfPossible(path: string): void {
   try {

@@ -9,7 +9,7 @@
  * console.log(partitionPoint([1, 3, 5], (item) => item < 4)) // 2
  * ```
  */
-export function partitionPoint<T>(items: readonly T[], isBefore: (item: T) => boolean): number {
+export function partitionPoint<T>(items: ArrayLike<T>, isBefore: (item: T) => boolean): number {
   let [low, high] = [0, items.length]
   while (low < high) {
     const middle = (low + high) >>> 1

@@ -2,7 +2,7 @@
 export type Steps<T> = Generator<undefined, T>
 
 /** The result of steps, all at once. */
-export function atOnce<T>(steps: Steps<T>): T {
+export function atOnce<T>(steps: Generator<unknown, T>): T {
   let step = steps.next()
   while (!step.done) step = steps.next()
   return step.value

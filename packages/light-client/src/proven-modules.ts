@@ -1,10 +1,10 @@
 import { ByteReader, bytesToHexDigits } from '@ledger-state/core'
+import { isSameBytes } from '@ledger-state/core/bytes'
 import { type GetModule, type ModuleId, type MoveModule, readModule } from '@ledger-state/move-module'
 import { checkStateProof, type LedgerHasher } from '@ledger-state/proof'
 import { moduleKey, readStateValue } from '@ledger-state/type-tag'
 import { invalidAnswer, moduleNotProven, wrongStateKey, wrongVersion } from './errors.js'
 import { readAnswer } from './read-answer.js'
-import { isSameBytes } from './same-bytes.js'
 
 /**
  * Asks a node for a state value with its proof, at a version. The keys of modules and resources are the same in

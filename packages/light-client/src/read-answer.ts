@@ -28,7 +28,7 @@ export function readAnswer(body: unknown): ReadAnswer {
 
 function readBcs(body: Uint8Array): ReadAnswer {
   const reader = new ByteReader(body)
-  const value = reader.readBool() ? reader.readByteString() : undefined
+  const value = reader.readOption(() => reader.readByteString())
   const proof = readStateProof(reader)
   reader.expectEnd()
   return { answered: { kind: 'bytes', value }, proof }

@@ -1,5 +1,6 @@
 import { jsonValueToText } from '@ledger-state/bcs'
 import { ByteWriter, bytesToHexDigits, parseAddress } from '@ledger-state/core'
+import { isSameBytes } from '@ledger-state/core/bytes'
 import { pairedMetadataAddress, primaryStoreAddress } from '@ledger-state/proof'
 import {
   coinStoreValue,
@@ -14,7 +15,6 @@ import { connectNode, newestProvenVersion } from './node-connection.js'
 import { openProvenValues } from './open-proven-values.js'
 import type { AnsweredValue } from './read-answer.js'
 import type { StateOptions } from './read-from-node.js'
-import { isSameBytes } from './same-bytes.js'
 
 /** A balance of an account. */
 export interface BalanceQuestion {

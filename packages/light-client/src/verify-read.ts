@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonValue, jsonValueToText, parseJson } from '@ledger-state/bcs'
 import { bytesToHex, isLedgerStateError, parseAddress } from '@ledger-state/core'
+import { isSameBytes } from '@ledger-state/core/bytes'
 import { type ModuleAbi, moduleAbi, readModuleInterface } from '@ledger-state/move-module'
 import { checkStateProof, DEFAULT_HASH_SALT, LedgerHasher } from '@ledger-state/proof'
 import type { AnswerOptions, VerifiedState } from './answer-options.js'
@@ -9,7 +10,6 @@ import { type AccountAnswer, impliedAccount } from './implied-account.js'
 import { ProvenModules, type ReadProof, storedBytes } from './proven-modules.js'
 import { lookUp, type ReadQuestion, type ValueLookup } from './question.js'
 import { type AnsweredValue, readAnswer } from './read-answer.js'
-import { isSameBytes } from './same-bytes.js'
 import { isTypeText } from './type-text.js'
 
 /** The question, and the trust of the reader. */

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonValue, jsonValueToText } from '@ledger-state/bcs'
 import { addressToShortHex, ByteReader, ByteWriter, bytesToHex, parseAddress } from '@ledger-state/core'
+import { isSameBytes } from '@ledger-state/core/bytes'
 import {
   AccumulatorFrontier,
   type CheckedInfo,
@@ -25,7 +26,6 @@ import { parseTypeTag, typeTagToText } from '@ledger-state/type-tag'
 import { checkSignatures, type Signers, type Trust } from './check-signatures.js'
 import { answerDiffers, invalidOption, wrongEvent, wrongTransaction, wrongVersion } from './errors.js'
 import { type AnsweredValue, readProvenParts } from './read-answer.js'
-import { isSameBytes } from './same-bytes.js'
 import { isTypeText } from './type-text.js'
 
 /** The question about a transaction, and the trust of the reader. */

@@ -1,5 +1,6 @@
 import { type JsonValue, jsonValueToText, parseJson } from '@ledger-state/bcs'
 import { ByteWriter, bytesToHex, isLedgerStateError } from '@ledger-state/core'
+import { isSameBytes } from '@ledger-state/core/bytes'
 import {
   type StartedView,
   type StoredValue,
@@ -14,7 +15,6 @@ import { jsonOfRequest } from './json-of-request.js'
 import { openProvenValues } from './open-proven-values.js'
 import type { ProvenState } from './proven-state.js'
 import type { AnsweredValue } from './read-answer.js'
-import { isSameBytes } from './same-bytes.js'
 
 /** A call of a view function. */
 export interface ViewQuestion {

@@ -1,4 +1,4 @@
-import { type ByteReader, isLedgerStateError } from '@ledger-state/core'
+import { atOnce, type ByteReader, isLedgerStateError } from '@ledger-state/core'
 import type { StructTag } from '@ledger-state/type-tag'
 import { LIMIT, TABLE } from './binary-format.js'
 import { invalidModule } from './errors.js'
@@ -8,7 +8,7 @@ import { type Attributes, readAttributes } from './module-metadata.js'
 import { ModuleTables, readBounded, readTableEntry } from './module-tables.js'
 import { skipCode } from './read-code.js'
 import { readCodedFunctions, readFunctionHandles, readFunctions, skipIndex } from './read-functions.js'
-import { finishSteps, type Steps } from './steps.js'
+import type { Steps } from './steps.js'
 
 /** First version of the binary format in which attributes of functions and events count. */
 const ATTRIBUTES_VERSION = 6
@@ -28,7 +28,7 @@ const ATTRIBUTES_VERSION = 6
  * ```
  */
 export function readModule(bytes: Uint8Array): MoveModule {
-  return finishSteps(blaming(readModuleInSteps(bytes)))
+  return atOnce(blaming(readModuleInSteps(bytes)))
 }
 
 function* readModuleInSteps(bytes: Uint8Array): Steps<MoveModule> {
@@ -42,7 +42,7 @@ function* readModuleInSteps(bytes: Uint8Array): Steps<MoveModule> {
  * @throws `invalid_module` with `fields.offset`
  */
 export function readModuleInterface(bytes: Uint8Array): ModuleInterface {
-  return finishSteps(readModuleInterfaceInSteps(bytes))
+  return atOnce(readModuleInterfaceInSteps(bytes))
 }
 
 /**
@@ -71,7 +71,7 @@ function* readInterfaceInSteps(bytes: Uint8Array): Steps<ModuleInterface> {
  * @throws `invalid_module` with `fields.offset`
  */
 export function readScript(bytes: Uint8Array): ScriptInterface {
-  return finishSteps(blaming(readScriptInSteps(bytes)))
+  return atOnce(blaming(readScriptInSteps(bytes)))
 }
 
 function* readScriptInSteps(bytes: Uint8Array): Steps<ScriptInterface> {
@@ -92,7 +92,7 @@ function* readScriptInSteps(bytes: Uint8Array): Steps<ScriptInterface> {
  * @throws `invalid_module` with `fields.offset`
  */
 export function readModuleCode(bytes: Uint8Array): ModuleCode {
-  return finishSteps(readModuleCodeInSteps(bytes))
+  return atOnce(readModuleCodeInSteps(bytes))
 }
 
 /**

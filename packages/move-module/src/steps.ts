@@ -3,11 +3,3 @@ export type Steps<T> = Generator<number, T, void>
 
 /** Bytes that a step reads, apart from an entry that is longer. Reading them takes tens of microseconds. */
 export const STEP_BYTES = 512
-
-/** Does all steps at once. */
-export function finishSteps<T>(steps: Steps<T>): T {
-  for (;;) {
-    const next = steps.next()
-    if (next.done) return next.value
-  }
-}

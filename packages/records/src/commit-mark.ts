@@ -1,5 +1,6 @@
 import { ByteReader, ByteWriter } from '@ledger-state/core'
-import { beginsWith, textBytes } from './magic.js'
+import { beginsWith } from '@ledger-state/core/bytes'
+import { textBytes } from './magic.js'
 import { readText, readTrustedState, type TrustedState, writeTrustedState } from './trusted-state.js'
 
 /** Bytes of the hash of all writes. */
@@ -109,13 +110,13 @@ export function decodeCommitMark(mark: Uint8Array | undefined): CommitMark {
   if (!mark || !beginsWith(mark, MAGIC)) return NOTHING
   const reader = new ByteReader(mark, MAGIC.length)
   const isUnproven = reader.readBool()
-  const writesHash = readOptional(reader, () => Uint8Array.from(reader.readBytes(WRITES_HASH_LENGTH)))
-  const wholeHash = readOptional(reader, () => Uint8Array.from(reader.readBytes(WRITES_HASH_LENGTH)))
-  const hashSalt = readOptional(reader, () => readText(reader))
-  const signed = readOptional(reader, () => readSigned(reader))
-  const contradicted = readOptional(reader, () => ({ version: reader.readU64(), epoch: reader.readU64() }))
+  const writesHash = reader.readOption(() => Uint8Array.from(reader.readBytes(WRITES_HASH_LENGTH)))
+  const wholeHash = reader.readOption(() => Uint8Array.from(reader.readBytes(WRITES_HASH_LENGTH)))
+  const hashSalt = reader.readOption(() => readText(reader))
+  const signed = reader.readOption(() => readSigned(reader))
+  const contradicted = reader.readOption(() => ({ version: reader.readU64(), epoch: reader.readU64() }))
   const pending = Array.from({ length: reader.readU32() }, (): PendingWrite => [readBytes(reader), readBytes(reader)])
-  const range = readOptional(reader, () => readRange(reader))
+  const range = reader.readOption(() => readRange(reader))
   const source = reader.remaining > 0 ? Uint8Array.from(reader.readBytes(reader.remaining)) : undefined
   const content = { isUnproven, source, writesHash, wholeHash, hashSalt, signed, contradicted, pending }
   return range ? { ...content, range } : content
@@ -132,17 +133,17 @@ function writeSigned(writer: ByteWriter, range: SignedRange): void {
 
 function readSigned(reader: ByteReader): SignedRange {
   const range = { version: reader.readU64(), ...readTrustedState(reader) }
-  const resume = readOptional(reader, () => ({
-    source: readOptional(reader, () => Uint8Array.from(reader.readByteString())),
-    writesHash: readOptional(reader, () => Uint8Array.from(reader.readBytes(WRITES_HASH_LENGTH))),
-    wholeHash: readOptional(reader, () => Uint8Array.from(reader.readBytes(WRITES_HASH_LENGTH))),
+  const resume = reader.readOption(() => ({
+    source: reader.readOption(() => Uint8Array.from(reader.readByteString())),
+    writesHash: reader.readOption(() => Uint8Array.from(reader.readBytes(WRITES_HASH_LENGTH))),
+    wholeHash: reader.readOption(() => Uint8Array.from(reader.readBytes(WRITES_HASH_LENGTH))),
   }))
   return resume ? { ...range, resume } : range
 }
 
 function readRange(reader: ByteReader): RangeOfLedger {
   const [from, to, kept] = [reader.readU64(), reader.readU64(), reader.readU8()]
-  return { from, to, kept, before: readOptional(reader, () => readBytes(reader)) }
+  return { from, to, kept, before: reader.readOption(() => readBytes(reader)) }
 }
 
 function readBytes(reader: ByteReader): Uint8Array {
@@ -152,8 +153,4 @@ function readBytes(reader: ByteReader): Uint8Array {
 function writeOptional<T>(writer: ByteWriter, value: T | undefined, write: (value: T) => void): void {
   writer.bool(value !== undefined)
   if (value !== undefined) write(value)
-}
-
-function readOptional<T>(reader: ByteReader, read: () => T): T | undefined {
-  return reader.readBool() ? read() : undefined
 }

@@ -1,5 +1,5 @@
-import { compareBytes } from '@ledger-state/core/bytes'
-import { beginsWith, textBytes } from './magic.js'
+import { beginsWith, compareBytes } from '@ledger-state/core/bytes'
+import { textBytes } from './magic.js'
 
 /** Beginning of the mark of an import of a slice. The digest of the slice follows, then the mark of the source. */
 const MAGIC = textBytes('LSSLICE\0')

@@ -33,7 +33,7 @@ export function readTrustedState(reader: ByteReader): TrustedState {
     waypoint: readText(reader),
     ending: readText(reader),
     epoch: reader.readU64(),
-    power: reader.readBool() ? { signed: reader.readWideInteger(16), total: reader.readWideInteger(16) } : undefined,
+    power: reader.readOption(() => ({ signed: reader.readWideInteger(16), total: reader.readWideInteger(16) })),
   }
 }
 

@@ -84,18 +84,13 @@ export const storeFormat = declareErrors('store_format', {
 })
 
 export const storeCorruptErrors = declareErrors('store_corrupt', {
-  walFileDamaged: (file: string, offset: number, why: string) => [
+  fileDamaged: (file: string, offset: number, why: string) => [
     `the store is damaged: ${file} at byte ${offset}: ${why}`,
     { offset },
   ],
   dataFileCutShort: (file: string, found: number, needed: number) => [
     `the store is damaged: the file is cut short: ${found} of ${needed} bytes (${file})`,
     { found, needed },
-  ],
-  /** Error of a segment file that is damaged at a byte. */
-  segmentDamaged: (file: string, offset: number, why: string) => [
-    `the store is damaged: ${file} at byte ${offset}: ${why}`,
-    { offset },
   ],
 })
 
@@ -113,7 +108,7 @@ export function commitsMissing(
 ): StoreError {
   const missingCommits = until - first
   if (missingCommits < 1)
-    return storeCorruptErrors.walFileDamaged(file, offset, `the record that seals it is missing: ${because}`)
+    return storeCorruptErrors.fileDamaged(file, offset, `the record that seals it is missing: ${because}`)
   const which = missingCommits === 1 ? `commit ${first} is` : `${missingCommits} commits are`
   const range = missingCommits === 1 ? '' : ` (${first} to ${until - 1})`
   const message = `the store is damaged: ${file} at byte ${offset}: ${which} missing or damaged${range}: ${because}`

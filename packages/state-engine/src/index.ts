@@ -26,8 +26,9 @@ export type {
 export type { CheckOptions, CheckReport } from './check/check-store.js'
 export type { Compress } from './lmdb/compress.js'
 export type { Durability } from './lmdb/durability.js'
-export { STORE_FILE, UNFINISHED_STORE_FILE, withSystemErrorsAsync } from './lmdb/lmdb-store.js'
+export { STORE_FILE, UNFINISHED_STORE_FILE } from './lmdb/lmdb-store.js'
 export { memoryBytes } from './lmdb/memory-bytes.js'
+export { withSystemErrorsAsync } from './lmdb/store-errors.js'
 export {
   type LmdbEngineReader,
   openStateEngine,

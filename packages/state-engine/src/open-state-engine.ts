@@ -34,26 +34,17 @@ import { storeReadOnly } from './errors.js'
 import { type AtFailpoint, neverFail } from './failpoints/failpoints.js'
 import { COMPRESS, type Compress } from './lmdb/compress.js'
 import { DURABILITIES, type Durability } from './lmdb/durability.js'
-import {
-  expectStore,
-  LEDGER_KEY,
-  type LmdbStore,
-  LOCK_FILE,
-  openLmdbStore,
-  STORE_FILE,
-  withStoreErrors,
-  withSystemErrors,
-  withSystemErrorsAsync,
-} from './lmdb/lmdb-store.js'
+import { expectStore, type LmdbStore, LOCK_FILE, openLmdbStore, STORE_FILE } from './lmdb/lmdb-store.js'
 import { expectSoundNames } from './lmdb/sound-names.js'
 import { claimStore, readStoreId } from './lmdb/store-claim.js'
+import { withStoreErrors, withSystemErrors, withSystemErrorsAsync } from './lmdb/store-errors.js'
 import { acquireWriterLock } from './lmdb/writer-lock.js'
 import { unmergedHead } from './read/read-snapshot.js'
 import { StoreReads } from './read/store-reads.js'
 import { type StoreStats, storeStats } from './read/store-stats.js'
 import type { VersionLists } from './read/writes-after.js'
 import { expectImportedEntries } from './records/import-record.js'
-import { decodeLedgerRecord, type LedgerRecord } from './records/ledger-record.js'
+import { getLedgerRecord, type LedgerRecord } from './records/ledger-record.js'
 import { getMark } from './records/mark.js'
 import { expectAllVersions, listSegmentRows } from './records/segment-rows.js'
 import { removeUnnamedSegments, segmentPath } from './segments/segment-names.js'
@@ -100,9 +91,9 @@ export interface WriterOptions extends StateEngineOptions {
   /** Whether to create a store if there is none; true by default. */
   readonly create?: boolean
   /**
-   * Memory in bytes for commits that are not merged into the data file yet, up to 2 GiB; 64 MiB by default. Every
-   * reader process takes as much. With more, each page is written less often, which pays during a large ingest. With 0,
-   * every commit is merged at once.
+   * Memory in bytes for commits that are not in segment files yet, up to 2 GiB; 64 MiB by default. Every reader process
+   * takes as much. With more, each write is merged less often, which pays during a large ingest. With 0, every commit is
+   * written to a file at once.
    */
   readonly memtableBytes?: number | undefined
   /**
@@ -355,9 +346,8 @@ class LmdbEngine implements StateEngine {
       this.#closeSource = () => follower.close()
       return
     }
-    const bytes = store.meta.getBinary(LEDGER_KEY)
     const { segmentBytes, releaseLock } = parts
-    const record = bytes && decodeLedgerRecord(bytes)
+    const record = getLedgerRecord(store)
     const isPart = parts.isPart || mayFollowOthers(store, record)
     removeLeftSegments(store, record)
     const recovered = recoverWal(store, record)

@@ -11,21 +11,22 @@ import type {
 } from '@ledger-state/engine'
 import { storeClosed } from '@ledger-state/engine/authoring'
 import { RecordBuilder } from './bytes/record.js'
+import { MergeScheduler } from './compaction/merge-scheduler.js'
 import { SegmentNumbers } from './compaction/segment-numbers.js'
 import type { AtFailpoint } from './failpoints/failpoints.js'
 import type { LmdbStore } from './lmdb/lmdb-store.js'
 import { StoreTransactions } from './lmdb/store-transactions.js'
 import { NO_SLICES, SegmentFiles } from './read/segment-slices.js'
-import type { LogFilePosition } from './records/log-position.js'
+import { getLedgerRecord, putLedgerRecord } from './records/ledger-record.js'
+import { isSameEnd, type LogFilePosition } from './records/log-position.js'
 import { listSegmentRows } from './records/segment-rows.js'
 import { ObsoleteSegments } from './segments/obsolete-segments.js'
 import { segmentPath } from './segments/segment-names.js'
-import { TruncationWriter } from './truncation/truncation-writer.js'
 import type { WalAppender } from './wal/appender.js'
-import { isSameEnd, putLogEnd } from './wal/log-end.js'
 import { CommitWriter, type WaitingCommit } from './write/commit-writer.js'
 import { beginImport, unfinishedImport } from './write/import-state.js'
-import { PruneWriter } from './write/prune-writer.js'
+import { prune } from './write/prune.js'
+import { truncateTo } from './write/truncate-to.js'
 import type { WriterParts, WriterReads } from './write/writer-parts.js'
 
 export interface StoreWriterOptions {
@@ -42,8 +43,6 @@ export interface StoreWriterOptions {
 export class StoreWriter {
   readonly #parts: WriterParts
   readonly #commits: CommitWriter
-  readonly #truncations: TruncationWriter
-  readonly #prunes: PruneWriter
   /** End of the commits and of other work that runs in turn; undefined if there is none. */
   #turn: Promise<unknown> | undefined
   /** Commits whose turn has not come; undefined if none waits, or if other work waits after them. */
@@ -52,28 +51,45 @@ export class StoreWriter {
 
   constructor(store: LmdbStore, reads: WriterReads, log: WalAppender, options: StoreWriterOptions) {
     const { segmentBytes, isPart, onChange, atFailpoint } = options
-    this.#parts = {
+    // Reads of this engine see the writes at once.
+    const transactions = new StoreTransactions(store, () => reads.forgetSnapshot())
+    const shared = {
       store,
       builder: new RecordBuilder(),
       numbers: new SegmentNumbers(store),
       obsolete: new ObsoleteSegments(store.path),
+      atFailpoint,
+      isPart,
+    }
+    const merges = new MergeScheduler({
+      ...shared,
+      memtable: log.memtable,
+      transact: (work) =>
+        transactions.run(transactions.ofLog, () => {
+          const isDone = work()
+          atFailpoint('merge: before the transaction ends')
+          return isDone
+        }),
+      onMerged: async (fileNumber) => {
+        atFailpoint('merge: done')
+        await log.dropBelow(fileNumber, () => reads.forgetSnapshot())
+        atFailpoint('merge: file removed')
+      },
+    })
+    this.#parts = {
+      ...shared,
       importFiles: new SegmentFiles(store),
       reads,
       log,
-      // Reads of this engine see the writes at once.
-      transactions: new StoreTransactions(store, () => reads.forgetSnapshot()),
-      atFailpoint,
-      isPart,
+      transactions,
+      merges,
       onChange,
       inTurn: (work) => this.#inTurn(work),
-      levelsSettled: () => this.#commits.merges.levelsSettled(),
       expectOpen: () => this.#expectOpen(),
     }
     this.#commits = new CommitWriter(this.#parts, segmentBytes)
-    this.#truncations = new TruncationWriter(this.#parts, this.#commits.merges)
-    this.#prunes = new PruneWriter(this.#parts, this.#commits.merges)
-    this.#commits.merges.start()
-    this.#commits.merges.startLevels()
+    merges.start()
+    merges.levels.start()
   }
 
   commit(versions: readonly VersionWrites[], options: CommitOptions): Promise<void> {
@@ -103,11 +119,11 @@ export class StoreWriter {
   }
 
   prune(retainVersions: bigint, options?: PruneOptions): Promise<PruneResult> {
-    return this.#prunes.prune(retainVersions, options)
+    return prune(this.#parts, retainVersions, options)
   }
 
   truncateTo(version: bigint, options: TruncateOptions = {}): Promise<void> {
-    return this.#inTurn(() => this.#truncations.truncateTo(version, options))
+    return this.#inTurn(() => truncateTo(this.#parts, version, options))
   }
 
   putMark(mark: Uint8Array): Promise<void> {
@@ -128,7 +144,7 @@ export class StoreWriter {
    */
   async merge(): Promise<void> {
     await this.#inTurn(() => this.#commits.mergeAll())
-    await this.#commits.merges.levelsSettled()
+    await this.#parts.merges.levels.settled()
     this.#expectOpen()
     // Merges succeed even if they cannot remove a file. Here the caller learns of it.
     await this.#parts.obsolete.removeLeft()
@@ -139,7 +155,7 @@ export class StoreWriter {
   async compact(): Promise<void> {
     await this.#inTurn(async () => {
       await this.#commits.mergeAll()
-      await this.#commits.merges.compactLevels()
+      await this.#parts.merges.levels.compact()
     })
     this.#expectOpen()
   }
@@ -148,7 +164,7 @@ export class StoreWriter {
   async reclaim(): Promise<void> {
     await this.#inTurn(async () => {
       await this.#commits.mergeAll()
-      await this.#commits.merges.reclaim()
+      await this.#parts.merges.levels.reclaim()
     })
     this.#expectOpen()
   }
@@ -158,7 +174,7 @@ export class StoreWriter {
     const { store, log, transactions } = this.#parts
     await this.#inTurn(async () => {
       // Without a sync, a merge removes files that nothing on disk has replaced.
-      if (store.durability === 'none') await this.#commits.merges.settled()
+      if (store.durability === 'none') await this.#parts.merges.settled()
       await log.sync()
       if (store.durability !== 'none') await transactions.sync()
       // Their files were written without a sync.
@@ -175,7 +191,7 @@ export class StoreWriter {
   async close(): Promise<void> {
     const { log, transactions, importFiles } = this.#parts
     this.#isClosed = true
-    await this.#commits.merges.stop()
+    await this.#parts.merges.stop()
     await this.#turn?.catch(() => {})
     try {
       const end = await log.syncEnd()
@@ -193,7 +209,9 @@ export class StoreWriter {
     try {
       const { record } = reads.snapshot()
       if (!record || isSameEnd(record.logEnd, end)) return
-      await transactions.run(transactions.ofLog, () => putLogEnd(store, builder, end))
+      await transactions.run(transactions.ofLog, () =>
+        putLedgerRecord(store, builder, { ...getLedgerRecord(store)!, logEnd: end }),
+      )
     } catch (error) {
       // Nothing is lost: the store is like one after a killed writer.
       if (!isLedgerStateError(error)) throw error

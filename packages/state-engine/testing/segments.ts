@@ -1,7 +1,7 @@
-import type { VersionWrites } from '@ledger-state/core'
+import { atOnce, type VersionWrites } from '@ledger-state/core'
 import { KeyHash } from '../src/memtable/key-hash.ts'
 import { Segment } from '../src/memtable/segment.ts'
-import { payloadLength, putCommit } from '../src/wal/put-payload.ts'
+import { payloadLength, putCommitInSteps } from '../src/wal/put-payload.ts'
 
 const HASH = new KeyHash()
 
@@ -10,6 +10,6 @@ export function segmentOf(versions: readonly VersionWrites[], number = 1, blockB
   const segment = new Segment(number, HASH)
   const content = { number, chainId: 7n, versions, mark: undefined, blockBefore }
   segment.reserve(payloadLength(content))
-  segment.head = putCommit(segment, HASH, content, () => true)
+  segment.head = atOnce(putCommitInSteps(segment, HASH, content, () => true))
   return segment
 }

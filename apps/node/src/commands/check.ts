@@ -114,43 +114,48 @@ which the value is wrong, and the keys that may have it. docs/trust.md describes
   async run(input) {
     const place = storePlace(input, 'check')
     const version = input.get(versionOption)
-    const asked = [allRootsOption, stateRootOption, holdingsOption].filter((option) => input.get(option))
-    if (asked.length > 1) throw usageError(`one check at a time: --${asked.map(({ name }) => name).join(' or --')}`)
-    const asJson = input.get(jsonOption)
-    if (asJson && asked[0])
-      throw usageError(`--json prints the counts of a whole store; it cannot be combined with --${asked[0].name}`)
+    expectOneCheck(input)
     if (input.get(allRootsOption)) {
       await checkAllRoots(place, input)
       return
     }
-    if (input.get(againOption)) throw usageError('--again needs --all-roots')
-    if (input.get(settings.proofsBudget) !== undefined) throw usageError('--proofs-budget needs --all-roots')
-    if (input.get(compareOption) !== undefined) throw usageError('--compare-with needs --all-roots')
-    if (input.get(workDirOption) !== undefined) throw usageError('--work-dir needs --all-roots')
-    if (input.get(stateRootOption)) {
-      await checkStateRoot(place, version, readHashSalt(input))
-      return
-    }
-    if (input.get(holdingsOption)) {
-      await checkIndex(place, version)
-      return
-    }
-    if (version !== undefined) throw usageError('--version needs --state-root or --holdings')
-    if (place.kind === 'database') {
-      await checkDatabase(place, asJson)
-      return
-    }
-    const path = place.dataDir
-    const report = await untilStop(NOT_CHECKED, (signal) => checkInProcess(path, signal))
-    const { problems } = report
-    const what = formatCounted(report.records, 'record')
-    if (asJson) process.stdout.write(`${JSON.stringify(reportFacts(report))}\n`)
-    else {
-      printOutcome(problems, what)
-      process.stdout.write(`${columns(reportRows(report))}\n`)
-    }
-    if (problems.length > 0) throw storeCorrupt.damagedStore(path, problems.length, what)
+    expectNoAuditOptions(input)
+    if (input.get(stateRootOption)) await checkStateRoot(place, version, readHashSalt(input))
+    else if (input.get(holdingsOption)) await checkIndex(place, version)
+    else if (version !== undefined) throw usageError('--version needs --state-root or --holdings')
+    else if (place.kind === 'database') await checkDatabase(place, input.get(jsonOption))
+    else await checkFolder(place.dataDir, input.get(jsonOption))
   },
+}
+
+function expectOneCheck(input: CommandInput): void {
+  const [asked, ...others] = [allRootsOption, stateRootOption, holdingsOption].filter((option) => input.get(option))
+  if (!asked) return
+  if (others.length > 0) {
+    throw usageError(`one check at a time: --${[asked, ...others].map(({ name }) => name).join(' or --')}`)
+  }
+  if (input.get(jsonOption))
+    throw usageError(`--json prints the counts of a whole store; it cannot be combined with --${asked.name}`)
+}
+
+/** Refuses the options of `--all-roots`. */
+function expectNoAuditOptions(input: CommandInput): void {
+  if (input.get(againOption)) throw usageError('--again needs --all-roots')
+  if (input.get(settings.proofsBudget) !== undefined) throw usageError('--proofs-budget needs --all-roots')
+  if (input.get(compareOption) !== undefined) throw usageError('--compare-with needs --all-roots')
+  if (input.get(workDirOption) !== undefined) throw usageError('--work-dir needs --all-roots')
+}
+
+async function checkFolder(path: string, asJson: boolean): Promise<void> {
+  const report = await untilStop(NOT_CHECKED, (signal) => checkInProcess(path, signal))
+  const { problems } = report
+  const what = formatCounted(report.records, 'record')
+  if (asJson) process.stdout.write(`${JSON.stringify(reportFacts(report))}\n`)
+  else {
+    printOutcome(problems, what)
+    process.stdout.write(`${columns(reportRows(report))}\n`)
+  }
+  if (problems.length > 0) throw storeCorrupt.damagedStore(path, problems.length, what)
 }
 
 async function checkStateRoot(

@@ -1,3 +1,4 @@
+import { isSystemError } from '@ledger-state/core/files'
 import { feedHeaderLine, stateToFeedLine, versionToFeedLine } from '@ledger-state/feed'
 import { decodeCommitMark, isHoldingsKey } from '@ledger-state/records'
 import { openStateEngineReader } from '@ledger-state/state-engine'
@@ -11,7 +12,7 @@ import { nameOfPlace, storeOptions, storePlace } from '../stores/store-place.js'
 import { formatBytes, formatCount, formatCounted, formatShare } from '../terminal/amounts.js'
 import { createProgressLine, type ProgressLine } from '../terminal/progress-line.js'
 import { listenForStop } from '../terminal/stop-signal.js'
-import { isSystemError, writeLinesTo } from './write-lines.js'
+import { writeLinesTo } from './write-lines.js'
 
 const formatOption = option(
   'format',

@@ -5,6 +5,7 @@ import { callView, type StoredValue } from '@ledger-state/ledger'
 import { parseTypeTag, type TypeTag } from '@ledger-state/type-tag'
 import type { Command } from '../config/command.js'
 import { type Option, parseAs, switchOption } from '../config/option.js'
+import { splitTypes } from '../config/split-types.js'
 import { usageError } from '../errors.js'
 import { openLedger } from '../stores/ledger-reader.js'
 import { storePlace } from '../stores/store-place.js'
@@ -103,21 +104,4 @@ function toArgument(word: string): JsonValue {
     if (isLedgerStateError(error, 'invalid_json')) return word
     throw error
   }
-}
-
-/** Splits a text at the commas outside of type arguments. */
-function splitTypes(text: string): string[] {
-  const types: string[] = []
-  let depth = 0
-  let start = 0
-  for (let at = 0; at < text.length; at++) {
-    const one = text[at]
-    if (one === '<' || one === '(') depth++
-    else if (one === '>' || one === ')') depth--
-    else if (one === ',' && depth === 0) {
-      types.push(text.slice(start, at).trim())
-      start = at + 1
-    }
-  }
-  return [...types, text.slice(start).trim()]
 }

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { Readable, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { constants, createGzip, createZstdCompress } from 'node:zlib'
-import { isPresent, moveDurably } from '@ledger-state/core/files'
+import { isPresent, isSystemError, moveDurably } from '@ledger-state/core/files'
 import { isStoreFile, STORE_FILE } from '@ledger-state/state-engine'
 import { exportFailed } from '../errors.js'
 import { findWriteTarget, type WriteTarget } from '../stores/write-target.js'
@@ -58,10 +58,6 @@ async function writeWhole(
     if (await isOurs()) await rm(unfinished, { force: true })
     throw error
   }
-}
-
-export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && 'syscall' in error
 }
 
 async function writeLines(

@@ -22,6 +22,7 @@ import {
   wholeNumber,
 } from './option.js'
 import { seconds, secondsText } from './seconds.js'
+import { splitTypes } from './split-types.js'
 import { parseTransactionIndexes } from './transaction-indexes.js'
 import { parseViewBudget, parseViewFilter } from './view-settings.js'
 import { parseWindowBound } from './window-bound.js'
@@ -97,21 +98,11 @@ function addressText(text: string): string {
   return text
 }
 
-/** Splits types at commas, except those between type arguments. */
-function splitTypes(text: string): readonly string[] {
-  let depth = 0
-  const types = ['']
-  for (const character of text) {
-    if (character === '<') depth++
-    if (character === '>') depth--
-    if (character === ',' && depth === 0) types.push('')
-    else types.push(types.pop() + character)
-  }
-  return types.map((type) => {
-    const text = type.trim()
-    parseTypePattern(text)
-    return text
-  })
+/** Checks that a text has patterns of types, and returns them as texts. */
+function typePatterns(text: string): readonly string[] {
+  const patterns = splitTypes(text)
+  for (const pattern of patterns) parseTypePattern(pattern)
+  return patterns
 }
 
 /**
@@ -257,7 +248,7 @@ export const settings = {
       description:
         'keep resources of this type in a slice, at any address: 0x1::module::Name, 0x1::module::* or 0x1::*',
       isList: true,
-      parse: splitTypes,
+      parse: typePatterns,
     } satisfies Option<readonly string[]>,
   }),
   ...inGroup('Trust', {

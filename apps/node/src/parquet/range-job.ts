@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { bytesToHex, isLedgerStateError } from '@ledger-state/core'
+import { bytesToHex } from '@ledger-state/core'
+import { isSystemError } from '@ledger-state/core/files'
 import { branchOf, type StateReader } from '@ledger-state/engine'
 import {
   hasTransactions,
@@ -119,8 +120,4 @@ function addEvents(rows: TableRows, state: LedgerState, time: bigint): void {
     const group = rows.groupOf(type, () => [type])
     rows.add(group, state.version, time, BigInt(one.index), one.dataToJson())
   }
-}
-
-function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && !isLedgerStateError(error) && 'syscall' in error
 }

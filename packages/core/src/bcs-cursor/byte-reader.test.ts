@@ -158,6 +158,9 @@ describe('ByteReader', () => {
 
   it('refuses a boolean above 1 and bytes left over', () => {
     expect(() => new ByteReader(new Uint8Array([2])).readBool()).toThrow(/expected boolean/)
+    expect(() => new ByteReader(new Uint8Array([2])).readOption((reader) => reader.readU8())).toThrow(
+      /expected boolean/,
+    )
     expect(() => new ByteReader(new Uint8Array([2])).expectEnd()).toThrow(/remaining input/)
   })
 })

@@ -79,6 +79,11 @@ export class ByteReader {
     return byte === 1
   }
 
+  /** An option: 0, or 1 and a value that `read` reads. @throws `invalid_bcs` */
+  readOption<T>(read: (reader: ByteReader) => T): T | undefined {
+    return this.readBool() ? read(this) : undefined
+  }
+
   /** Two bytes, little-endian. @throws `invalid_bcs` at the end of the input */
   readU16(): number {
     const at = this.skip(2)

@@ -368,14 +368,13 @@ class Snapshot implements StateBase {
 /** Decodes a mark; undefined for one of another kind of source. Its layout is above `#writeMark`. */
 function decodeMark(bytes: Uint8Array) {
   const reader = new ByteReader(bytes)
-  const option = <T>(read: () => T): T | undefined => (reader.readBool() ? read() : undefined)
   const u64 = (): bigint => reader.readU64()
   try {
     const stateRoot = reader.readBytes(HASH_LENGTH)
     const [next, chunkStart] = [u64(), u64()]
-    const chainId = option(() => reader.readU8())
-    const [height, epoch, timestampUsec] = [option(u64), option(u64), option(u64)]
-    const tree = option(() => reader.readByteString())
+    const chainId = reader.readOption(() => reader.readU8())
+    const [height, epoch, timestampUsec] = [reader.readOption(u64), reader.readOption(u64), reader.readOption(u64)]
+    const tree = reader.readOption(() => reader.readByteString())
     const isProven = reader.remaining === 0 || reader.readBool()
     reader.expectEnd()
     const clock = new LedgerClock({ chainId, height, epoch, timestampUsec })

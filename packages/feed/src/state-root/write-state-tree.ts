@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { makeTemporaryFolder, moveDurably, type TemporaryFolder } from '@ledger-state/core/files'
+import { isSystemError, makeTemporaryFolder, moveDurably, type TemporaryFolder } from '@ledger-state/core/files'
 import {
   checkCheckpoint,
   DEFAULT_HASH_SALT,
@@ -221,8 +221,4 @@ async function moveIntoPlace(folder: string, draft: string, path: string): Promi
   } catch (error) {
     throw spillFailed.cannotSpill(folder, error)
   }
-}
-
-function isSystemError(error: unknown): boolean {
-  return error instanceof Error && 'syscall' in error
 }

@@ -5,6 +5,7 @@ import type { JsonSchema } from '../formats/json-schema.js'
 import { chooseFormat } from '../protocol/accept.js'
 import { matchesEtag, valueEtag } from '../protocol/etag.js'
 import { CONTENT_TYPE, type OutputFormat } from '../protocol/media-types.js'
+import { ADDRESS_PARAMETER, ASSET_TYPE_PARAMETER, parseAccountAddress, parseAssetType } from './parts/account-parts.js'
 import {
   type Answer,
   type Operation,
@@ -13,7 +14,7 @@ import {
   STATE_PARAMETERS,
 } from './parts/operation.js'
 import { answerWithValues } from './parts/proven-values.js'
-import { parseAddressParameter, parseAskedState, parseAssetParameter } from './parts/request-parts.js'
+import { parseAskedState } from './parts/request-parts.js'
 import { type AskedProof, expectProofSource, orProven, PROOF_PARAMETERS, parseAskedProof } from './parts/state-read.js'
 import { TurnBudget } from './parts/turn-budget.js'
 
@@ -30,18 +31,8 @@ export const getAccountBalance: Operation = {
   description:
     'Reads the balance of an account in a coin or fungible asset: the sum of the coin store (if the asset is a coin) and the primary fungible store. A store that does not exist counts as 0. With `proof=true` the answer is `{value, proof}`, with a proof of both stores, there or not. In BCS: a u64.',
   parameters: [
-    {
-      name: 'address',
-      in: 'path',
-      description: 'The account, with or without 0x.',
-      schema: { $ref: '#/components/schemas/Address' },
-    },
-    {
-      name: 'asset_type',
-      in: 'path',
-      description: 'A coin type, or the metadata address of a fungible asset.',
-      schema: { $ref: '#/components/schemas/AssetType' },
-    },
+    ADDRESS_PARAMETER,
+    ASSET_TYPE_PARAMETER,
     ...STATE_PARAMETERS,
     ...PROOF_PARAMETERS,
     {
@@ -60,8 +51,8 @@ export const getAccountBalance: Operation = {
   handle(request) {
     const format = chooseFormat(request.accept, 'json')
     if (request.params.asset_type === '') throw routeNotFound()
-    const owner = parseAddressParameter('address', request.params.address!)
-    const asset = parseAssetParameter(request, request.params.asset_type!)
+    const owner = parseAccountAddress(request)
+    const asset = parseAssetType(request)
     const asked = parseAskedState(request.query)
     const proof = parseAskedProof(request)
     request.expectOutput(format, 'Get account balance')

@@ -1,7 +1,13 @@
 import { readResource, resourceStateKey } from '@ledger-state/ledger'
 import { resourceToJson } from '../formats/resource-formats.js'
 import { chooseFormat } from '../protocol/accept.js'
-import { ADDRESS_PARAMETER, expectLastSegment, parseAccountAddress, parseResourceType } from './parts/account-parts.js'
+import {
+  ADDRESS_PARAMETER,
+  expectLastSegment,
+  parseAccountAddress,
+  parseResourceType,
+  RESOURCE_TYPE_PARAMETER,
+} from './parts/account-parts.js'
 import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
 import { parseAskedState } from './parts/request-parts.js'
 import { answerRead, PROOF_PARAMETERS, PROVEN_SCHEMA, parseAskedProof, utf8InSteps } from './parts/state-read.js'
@@ -15,17 +21,7 @@ export const getAccountResource: Operation = {
   summary: 'Get account resource',
   description:
     'Reads a resource of an account by its type. A member of a resource group is read like any other. In BCS: the stored bytes.',
-  parameters: [
-    ADDRESS_PARAMETER,
-    {
-      name: 'resource_type',
-      in: 'path',
-      description: 'The struct tag of the resource.',
-      schema: { $ref: '#/components/schemas/MoveType' },
-    },
-    ...STATE_PARAMETERS,
-    ...PROOF_PARAMETERS,
-  ],
+  parameters: [ADDRESS_PARAMETER, RESOURCE_TYPE_PARAMETER, ...STATE_PARAMETERS, ...PROOF_PARAMETERS],
   success: {
     json: { anyOf: [{ $ref: '#/components/schemas/Resource' }, PROVEN_SCHEMA] },
     bcs: { $ref: '#/components/schemas/Bytes' },

@@ -1,12 +1,13 @@
 import { listHolders, listLargestHolders, MOST_SORTED_HOLDERS, readAssetMetadata } from '@ledger-state/ledger'
 import { invalidRequest } from '../errors.js'
 import { holdingFormat } from '../formats/holding-formats.js'
+import { ASSET_TYPE_PARAMETER, parseAssetType } from './parts/account-parts.js'
 import { DEFAULT_PAGE, MAX_PAGE } from './parts/history-page.js'
 import { answerPage, listSuccess, METADATA_PARAMETER, parseAskedPage, parseSwitch } from './parts/holdings-page.js'
 import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
 import { pinPage } from './parts/page-start.js'
 import { limitParameter, START_PARAMETER } from './parts/paging.js'
-import { parameterOf, parseAskedState, parseAssetParameter } from './parts/request-parts.js'
+import { parameterOf, parseAskedState } from './parts/request-parts.js'
 
 const { schema, columns } = holdingFormat(undefined)
 
@@ -21,12 +22,7 @@ export const getAssetHolders: Operation = {
   description:
     'Lists who holds an asset, in pages: for a coin type the accounts with a coin store, by address; for a fungible asset its stores, by address, with their owners.',
   parameters: [
-    {
-      name: 'asset_type',
-      in: 'path',
-      description: 'A coin type, or the metadata address of a fungible asset.',
-      schema: { $ref: '#/components/schemas/AssetType' },
-    },
+    ASSET_TYPE_PARAMETER,
     {
       name: 'order',
       in: 'query',
@@ -42,7 +38,7 @@ export const getAssetHolders: Operation = {
   isPaged: true,
   errors: STATE_ERRORS,
   async handle(request) {
-    const asset = parseAssetParameter(request, request.params.asset_type!)
+    const asset = parseAssetType(request)
     const order = parameterOf(request.query, 'order', parseOrder) ?? 'address'
     const withMetadata = parseSwitch(request.query, 'with_metadata')
     const asked = parseAskedState(request.query)

@@ -13,7 +13,6 @@ import {
   openKeysFile,
   openLeavesFile,
   openRootRanges,
-  type RangeRoots,
   type RootRange,
   type RootRanges,
 } from '@ledger-state/feed'
@@ -31,7 +30,7 @@ import { listBlockEnds } from './block-ends.js'
 import { findCandidates, lacksCandidates } from './find-candidates.js'
 import { FindingTracker } from './finding-tracker.js'
 import { GivenRoots } from './given-roots.js'
-import { CutAppender, fitCuts } from './kept-cuts.js'
+import { CutAppender, type CutsPlace, fitCuts } from './kept-cuts.js'
 import { planRanges } from './plan-ranges.js'
 import { type AuditedEngine, readRangeWrites, writesUpTo } from './range-writes.js'
 
@@ -287,33 +286,12 @@ class Audit {
 
   /** Replays a range, and makes its findings durable. */
   async #commit(finished: FinishedRange): Promise<AuditRecord> {
-    const { range, ledger, first, ends, from, version, cutDepth, tracker, take, before } = finished
+    const { ledger, from, version, tracker, before } = finished
     const { folder, hashSalt } = this.#options
     const mark = randomBytes(4).toString('hex')
     const [leavesFile, keysFile] = [`leaves-${version}-${mark}`, `keys-${version}-${mark}`]
-    const path = join(folder, leavesFile)
     const place = { folder, budgetBytes: this.#proofBytes }
-    const oldest = this.#engine.ledger!.oldestVersion
-    const cutsBefore = before?.record.proofs?.cuts.filter((cuts) => cuts.last >= oldest) ?? []
-    const appender = cutDepth === undefined ? undefined : new CutAppender(place, cutDepth, cutsBefore)
-    const keys = appender && { before: before?.keys, path: join(folder, keysFile) }
-    const onRoot = (block: number, root: Uint8Array, cut: Cut) => {
-      take(block, root)
-      const end = first + BigInt(ends[block]!)
-      // The oldest version may be within its block.
-      if (appender && (before || this.#engine.blockAt(end).lastVersion === end)) appender.add(end, cut)
-    }
-    const onPart = (share: number) => {
-      this.#report(before?.record.version ?? version, range.writes * (READING_SHARE + (1 - READING_SHARE) * share))
-    }
-    let roots: RangeRoots
-    let cuts: CutsOfVersions[] = []
-    try {
-      roots = await range.finish(ends, version, { path, keys, onRoot, onPart })
-      cuts = appender?.finish() ?? []
-    } finally {
-      appender?.close()
-    }
+    const { roots, cuts } = await this.#replay(finished, place, leavesFile, keysFile)
     const isDamaged =
       before &&
       (before.leaves.digest() !== before.record.leavesDigest || bytesToHexDigits(roots.before) !== before.record.root)
@@ -323,7 +301,7 @@ class Audit {
     }
     expectNotTruncated(version, ledger, this.#engine.ledger)
     const keysBytes = roots.keysBytes ?? 0
-    const proofs: AuditProofs | undefined = appender && {
+    const proofs: AuditProofs | undefined = cuts && {
       ...{ keysFile, keysBytes, keys: roots.keys, budgetBytes: this.#proofBytes },
       cuts: fitCuts(place, cuts, keysBytes),
     }
@@ -347,6 +325,31 @@ class Audit {
     await writeAuditRecord(folder, record)
     removeFiles(folder, record)
     return record
+  }
+
+  /** Finishes a range: makes its leaves, and, if proofs are asked for, the cuts of its blocks and the keys. */
+  async #replay(finished: FinishedRange, place: CutsPlace, leavesFile: string, keysFile: string) {
+    const { range, first, ends, version, cutDepth, take, before } = finished
+    const oldest = this.#engine.ledger!.oldestVersion
+    const cutsBefore = before?.record.proofs?.cuts.filter((cuts) => cuts.last >= oldest) ?? []
+    const appender = cutDepth === undefined ? undefined : new CutAppender(place, cutDepth, cutsBefore)
+    const keys = appender && { before: before?.keys, path: join(place.folder, keysFile) }
+    const onRoot = (block: number, root: Uint8Array, cut: Cut) => {
+      take(block, root)
+      const end = first + BigInt(ends[block]!)
+      // The oldest version may be within its block.
+      if (appender && (before || this.#engine.blockAt(end).lastVersion === end)) appender.add(end, cut)
+    }
+    const onPart = (share: number) => {
+      this.#report(before?.record.version ?? version, range.writes * (READING_SHARE + (1 - READING_SHARE) * share))
+    }
+    try {
+      const path = join(place.folder, leavesFile)
+      const roots = await range.finish(ends, version, { path, keys, onRoot, onPart })
+      return { roots, cuts: appender?.finish() }
+    } finally {
+      appender?.close()
+    }
   }
 
   /**

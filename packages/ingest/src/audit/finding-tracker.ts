@@ -1,4 +1,5 @@
 import { bytesToHexDigits } from '@ledger-state/core'
+import { isSameBytes } from '@ledger-state/core/bytes'
 import { type AuditFinding, type AuditRecord, MOST_FINDINGS } from './audit-record.js'
 
 type Writable<Shape> = { -readonly [Member in keyof Shape]: Shape[Member] }
@@ -47,7 +48,7 @@ export class FindingTracker {
       return
     }
     this.compared++
-    if (isSame(computed, given)) {
+    if (isSameBytes(computed, given)) {
       if (this.#open) this.#open.goodAfter = version
       this.#open = undefined
       this.#goodBefore = version
@@ -68,8 +69,4 @@ export class FindingTracker {
     this.#count++
     if (this.#findings.length < MOST_FINDINGS) this.#findings.push(this.#open)
   }
-}
-
-function isSame(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, at) => byte === b[at])
 }

@@ -1,7 +1,7 @@
 import { ByteReader, smaller } from '@ledger-state/core'
 import type { AsyncStateReader, StateEngineReader } from '@ledger-state/engine'
 import { readLedgerInfo } from '@ledger-state/proof'
-import { EPOCH_ENDING_PREFIX, epochEndingKey } from '@ledger-state/records'
+import { EPOCH_ENDING_PREFIX, epochEndingKey, epochOfKey } from '@ledger-state/records'
 import { unpackEnding } from '@ledger-state/records/epoch-change'
 import { scanEntries } from '../scan-entries.js'
 import { pendingEndings, pendingValues } from './pending-writes.js'
@@ -89,7 +89,7 @@ async function openEndings(engine: StateEngineReader | AsyncStateReader) {
     const { mark } = engine
     const view = engine.at()
     const load: LoadValues = async (keys) => orPending(keys, view.getMany(keys), mark)
-    for (const { key } of view.scan(EPOCH_ENDING_PREFIX)) return { load, first: epochOf(key) }
+    for (const { key } of view.scan(EPOCH_ENDING_PREFIX)) return { load, first: epochOfKey(key) }
     return { load, first: firstPending(mark) }
   }
   const snapshot = await engine.snapshot()
@@ -103,7 +103,7 @@ async function openEndings(engine: StateEngineReader | AsyncStateReader) {
     )
   }
   const [oldest] = await scanEntries(view, EPOCH_ENDING_PREFIX, { limit: 1 })
-  return { load, first: oldest ? epochOf(oldest.key) : firstPending(snapshot.mark) }
+  return { load, first: oldest ? epochOfKey(oldest.key) : firstPending(snapshot.mark) }
 }
 
 /** Values that the store has or, if it has none, that the next commit writes. */
@@ -118,9 +118,5 @@ function orPending(
 
 function firstPending(mark: Uint8Array | undefined): bigint | undefined {
   const [first] = pendingEndings(mark)
-  return first && epochOf(first[0])
-}
-
-function epochOf(key: Uint8Array): bigint {
-  return new DataView(key.buffer, key.byteOffset).getBigUint64(EPOCH_ENDING_PREFIX.length)
+  return first && epochOfKey(first[0])
 }

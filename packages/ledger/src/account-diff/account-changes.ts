@@ -9,7 +9,7 @@ import {
   type Steps,
   sortInSteps,
 } from '@ledger-state/core'
-import { compareBytes, keyAfter } from '@ledger-state/core/bytes'
+import { beginsWith, compareBytes, keyAfter } from '@ledger-state/core/bytes'
 import { type ScanOptions, type StateView, scanFrom } from '@ledger-state/engine'
 import { type GroupMember, readGroupMembersInSteps } from '@ledger-state/move-module'
 import { pairedMetadataAddress, primaryStoreAddress } from '@ledger-state/proof'
@@ -167,7 +167,7 @@ function* placesOf(
     if (!first.has(bytesToHex(asset))) yield placeOf(asset, () => resourceGroupKey(owner, tag))
   }
   let next = start
-  if (!start || !startsWith(start, prefix)) {
+  if (!start || !beginsWith(start, prefix)) {
     const leading = [...first.values()].map((asset) => placeOf(asset))
     const begin = start ? leading.findIndex(({ cursor }) => compareBytes(cursor(), start) === 0) : 0
     if (begin < 0) return
@@ -217,7 +217,7 @@ interface CoinStoreKey {
 
 /** Reads the key of a coin store; undefined for other keys. The first bytes decide it for most keys. */
 function coinStoreOf(key: Uint8Array): CoinStoreKey | undefined {
-  if (!startsWith(pathOf(key), COIN_STORE_PATH)) return undefined
+  if (!beginsWith(pathOf(key), COIN_STORE_PATH)) return undefined
   const decoded = decodeStateKey(key)
   if (decoded.kind !== 'resource') return undefined
   const { tag } = decoded
@@ -230,10 +230,6 @@ function pathOf(key: Uint8Array): Uint8Array {
   let at = STATE_KEY_ADDRESS_AT + ADDRESS_LENGTH
   while (key[at]! >= 0x80) at++
   return key.subarray(at + 1)
-}
-
-function startsWith(bytes: Uint8Array, prefix: Uint8Array): boolean {
-  return bytes.length >= prefix.length && compareBytes(bytes.subarray(0, prefix.length), prefix) === 0
 }
 
 function isSame({ before, after }: KeyAtTwoVersions): boolean {

@@ -1,4 +1,4 @@
-import { compareBytes } from '@ledger-state/core/bytes'
+import { isSameBytes } from '@ledger-state/core/bytes'
 import {
   coinStoreValue,
   primaryStoreBalance,
@@ -42,8 +42,4 @@ export function observeResource(
     read: ([stored]) => (stored && findMember(stored, member)) ?? null,
     isEqual: isSameBytes,
   }
-}
-
-function isSameBytes(a: Uint8Array | null, b: Uint8Array | null): boolean {
-  return a === b || (a !== null && b !== null && compareBytes(a, b) === 0)
 }

@@ -3,7 +3,7 @@ import { parseStructTag, resourceKey, type TypeTag } from '@ledger-state/type-ta
 import type { LedgerState } from '../state/ledger-state.js'
 import type { HeldAsset } from './holding.js'
 import { readObject } from './holding.js'
-import { ifDecoded, readFungibleMetadata, readOption, readText } from './object-members.js'
+import { ifDecoded, readFungibleMetadata, readText } from './object-members.js'
 
 const COIN_INFO = parseStructTag('0x1::coin::CoinInfo')
 const U128 = 16
@@ -82,8 +82,8 @@ function coinRecord({ view }: LedgerState, coin: TypeTag): AssetRecord | undefin
 
 /** Reads an optional supply: either an aggregator (handle, key, limit) or an integer. */
 function readSupplyItem(reader: ByteReader): SupplyItem | undefined {
-  return readOption(reader, () =>
-    readOption(reader, () => {
+  return reader.readOption(() =>
+    reader.readOption(() => {
       const handle = reader.readBytes(ADDRESS_LENGTH)
       const key = reader.readBytes(ADDRESS_LENGTH)
       reader.readWideInteger(U128)

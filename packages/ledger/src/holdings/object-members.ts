@@ -101,7 +101,7 @@ interface Supply {
 function readSupply(plainBytes: Member, concurrentBytes: Member): Supply {
   const plain = readMember(plainBytes, (reader) => {
     const supply = reader.readWideInteger(U128)
-    return { supply, maximum: readOption(reader, () => reader.readWideInteger(U128)) }
+    return { supply, maximum: reader.readOption(() => reader.readWideInteger(U128)) }
   })
   const concurrent = readMember(concurrentBytes, (reader) => readAggregator(reader, U128, U128_LIMIT))
   return plain ?? concurrent ?? { supply: undefined, maximum: undefined }
@@ -180,7 +180,7 @@ function readCollectionSupply([concurrentBytes, fixed, unlimited]: readonly Memb
 function readMutability(bytes: Member): Pick<CollectionData, 'isDescriptionMutable' | 'isUriMutable'> {
   const read = (): Pick<CollectionData, 'isDescriptionMutable' | 'isUriMutable'> => {
     const reader = new ByteReader(bytes!)
-    for (let left = 2; left > 0; left--) readOption(reader, () => reader.skip(ADDRESS_LENGTH))
+    for (let left = 2; left > 0; left--) reader.readOption(() => reader.skip(ADDRESS_LENGTH))
     return { isDescriptionMutable: reader.readBool(), isUriMutable: reader.readBool() }
   }
   return (bytes && ifDecoded(read)) ?? { isDescriptionMutable: undefined, isUriMutable: undefined }
@@ -191,11 +191,6 @@ function readAggregator(reader: ByteReader, width: number, none: bigint): Supply
   const supply = reader.readWideInteger(width)
   const maximum = reader.readWideInteger(width)
   return { supply, maximum: maximum === none ? undefined : maximum }
-}
-
-/** Reads an option: a vector of at most one value. */
-export function readOption<T>(reader: ByteReader, read: () => T): T | undefined {
-  return reader.readBool() ? read() : undefined
 }
 
 /** Reads a whole member of a group; undefined if the group has none, or if it does not decode completely. */

@@ -51,11 +51,11 @@ export function readLedgerInfo(reader: ByteReader): SignedLedgerInfo {
   const accumulatorRoot = reader.readBytes(HASH_LENGTH)
   const version = reader.readU64()
   const timestampUsec = reader.readU64()
-  const nextEpoch = reader.readBool() ? readEpochState(reader) : undefined
+  const nextEpoch = reader.readOption(readEpochState)
   reader.skip(HASH_LENGTH)
   const message = reader.bytes.subarray(start, reader.offset)
   const signers = reader.readByteString()
-  const signature = reader.readBool() ? reader.readByteString() : undefined
+  const signature = reader.readOption(() => reader.readByteString())
   reader.expectEnd()
   return { epoch, accumulatorRoot, version, timestampUsec, nextEpoch, message, signers, signature }
 }

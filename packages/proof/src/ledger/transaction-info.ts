@@ -42,7 +42,7 @@ export function readTransactionInfo(reader: ByteReader): TransactionInfo {
 }
 
 function readOptionalHash(reader: ByteReader): Uint8Array | undefined {
-  return reader.readBool() ? reader.readBytes(HASH_LENGTH) : undefined
+  return reader.readOption(() => reader.readBytes(HASH_LENGTH))
 }
 
 /**

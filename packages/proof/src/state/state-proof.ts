@@ -56,7 +56,7 @@ export function* stateProofToPieces(proof: StateProof): Generator<Uint8Array, vo
 /** Reads a proof that `writeStateProof` wrote. Nothing of it is checked. @throws `invalid_bcs` */
 export function readStateProof(reader: ByteReader): StateProof {
   const stateKey = reader.readByteString()
-  const stateValue = reader.readBool() ? reader.readByteString() : undefined
+  const stateValue = reader.readOption(() => reader.readByteString())
   const leaf = reader.readBool()
     ? { keyHash: reader.readBytes(HASH_LENGTH), valueHash: reader.readBytes(HASH_LENGTH) }
     : undefined

@@ -106,7 +106,7 @@ export function* valuesProofToPieces({
 export function readValuesProof(reader: ByteReader): ValuesProof {
   const values = readList(reader, () => ({
     stateKey: reader.readByteString(),
-    stateValue: reader.readBool() ? reader.readByteString() : undefined,
+    stateValue: reader.readOption(() => reader.readByteString()),
   }))
   const nodes = reader.readByteString()
   const hashes = readHashes(reader)

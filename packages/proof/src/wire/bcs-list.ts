@@ -37,11 +37,6 @@ export function readBcsList<T>(
   }
 }
 
-/** Reads an option: 0, or 1 and a value. */
-export function readOption<T>(reader: ByteReader, read: ReadValue<T>): T | undefined {
-  return reader.readBool() ? read(reader) : undefined
-}
-
 export function readByteString(reader: ByteReader): Uint8Array {
   return reader.readByteString()
 }

@@ -1,6 +1,5 @@
 import { ADDRESS_LENGTH, ByteReader } from '@ledger-state/core'
 import { readName } from '@ledger-state/type-tag'
-import { readOption } from './bcs-list.js'
 import { readVariant } from './variant.js'
 
 // See docs/ledger-formats.md, "Transaction infos".
@@ -46,7 +45,7 @@ const STATUS_READERS: readonly ((reader: ByteReader) => ExecutionStatus)[] = [
     kind: 'abort',
     module: readLocation(reader),
     code: reader.readU64(),
-    described: readOption(reader, () => ({ name: readName(reader), text: readName(reader) })),
+    described: reader.readOption(() => ({ name: readName(reader), text: readName(reader) })),
   }),
   (reader) => ({
     kind: 'failure',
@@ -54,7 +53,7 @@ const STATUS_READERS: readonly ((reader: ByteReader) => ExecutionStatus)[] = [
     definition: reader.readU16(),
     codeOffset: reader.readU16(),
   }),
-  (reader) => ({ kind: 'other', code: readOption(reader, () => reader.readU64()) }),
+  (reader) => ({ kind: 'other', code: reader.readOption(() => reader.readU64()) }),
 ]
 
 /** Reads gas and end of a transaction from the bytes of its info. @throws `invalid_bcs` */

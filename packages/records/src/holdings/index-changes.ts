@@ -1,5 +1,5 @@
 import type { Write } from '@ledger-state/core'
-import { compareBytes } from '@ledger-state/core/bytes'
+import { isSameBytes } from '@ledger-state/core/bytes'
 import { endedKey, type HoldingsFamily, holdingsKey } from '../own-keys.js'
 import type { CoinName } from './holding-keys.js'
 
@@ -46,7 +46,7 @@ function linkChanges(
   from: Uint8Array | undefined,
   to: Uint8Array | undefined,
 ): void {
-  if (isSame(from, to)) return
+  if (isSameBytes(from, to)) return
   if (from) writes.push([holdingsKey(family, from, address), null])
   if (to) writes.push([holdingsKey(family, to, address), NOTHING])
 }
@@ -62,10 +62,10 @@ function storeChanges(
   const to = after?.store && after.owner
   const had = before?.store?.asset
   const has = after?.store?.asset
-  if (isSame(from, to) && isSame(had, has)) return
+  if (isSameBytes(from, to) && isSameBytes(had, has)) return
   if (from && had) {
     writes.push([endedKey('endedStore', from, version, address), had])
-    if (!isSame(from, to)) writes.push([holdingsKey('ownedStore', from, address), null])
+    if (!isSameBytes(from, to)) writes.push([holdingsKey('ownedStore', from, address), null])
   }
   if (to && has) writes.push([holdingsKey('ownedStore', to, address), has])
 }
@@ -91,8 +91,4 @@ export function coinChanges(
     [ofCoin, null],
     [endedKey('endedCoin', account, version, name), row],
   ]
-}
-
-function isSame(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
-  return a && b ? compareBytes(a, b) === 0 : a === b
 }

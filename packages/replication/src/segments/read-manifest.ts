@@ -1,11 +1,12 @@
 import { Buffer } from 'node:buffer'
+import { isSystemError } from '@ledger-state/core/files'
 import type { SharedFiles } from '@ledger-state/feed'
 import { manifestErrors } from '../errors.js'
 import { MANIFEST_NAME, MOST_MANIFEST_BYTES, parseManifest, type SegmentsManifest } from './segments-manifest.js'
 
 /** Turns an error of the system, which only files in a folder have, into one that names the place. */
 export function toReadError(files: SharedFiles, name: string, error: unknown): unknown {
-  if (!(error instanceof Error && 'syscall' in error)) return error
+  if (!isSystemError(error)) return error
   const isInFile = (error as NodeJS.ErrnoException).code === 'ENOTDIR'
   return isInFile ? manifestErrors.notAFolder(files.root) : manifestErrors.unreadable(files.placeOf(name), error)
 }

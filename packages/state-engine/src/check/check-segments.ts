@@ -1,15 +1,15 @@
 import { Buffer } from 'node:buffer'
+import { isDeepStrictEqual } from 'node:util'
 import type { BlockEntry } from '@ledger-state/engine/authoring'
-import { hashSeedOf, type LmdbStore } from '../lmdb/lmdb-store.js'
-import { KeyHash } from '../memtable/key-hash.js'
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { newestInSlices, type SegmentFiles, type SegmentSlice } from '../read/segment-slices.js'
 import type { LedgerRecord } from '../records/ledger-record.js'
 import { expectAllVersions, listSegmentRows, type SegmentRow } from '../records/segment-rows.js'
 import { SegmentMatch } from '../segments/block-search.js'
 import { checkSegment } from '../segments/check-segment.js'
 import { ABSENT } from '../segments/found.js'
-import { KeyProbe } from '../segments/key-filter.js'
-import { SegmentLists } from '../segments/segment-lists.js'
+import { createKeyProbe } from '../segments/key-filter.js'
+import { rowOf } from '../segments/named-segment.js'
 import type { SegmentReader } from '../segments/segment-reader.js'
 import type { CheckFindings } from './check-findings.js'
 
@@ -57,7 +57,7 @@ export async function checkSegments(
   record: LedgerRecord,
   { onBlock, onFile, soundFiles }: CheckedFiles & { readonly onBlock: (entry: BlockEntry) => void },
 ): Promise<SegmentCounts> {
-  const probe = new KeyProbe(new KeyHash(hashSeedOf(store)))
+  const probe = createKeyProbe(store)
   const match = new SegmentMatch()
   const older: SegmentSlice[] = []
   const counts = { keys: 0, writes: 0 }
@@ -68,7 +68,7 @@ export async function checkSegments(
     }
     const slice = slices.get(row.file)
     if (!slice) continue
-    const { reader, most } = slice
+    const { reader, lists, most } = slice
     const problems = findings.problems.length
     expectRow(findings, store, row, reader)
     const name = `segment-${row.file} ${Buffer.from(row.sha256).toString('hex')}`
@@ -84,7 +84,9 @@ export async function checkSegments(
         await findings.count(step.value)
       }
     }
-    findings.attempt(() => eachBlock(row, reader, onBlock))
+    findings.attempt(() => {
+      for (const entry of lists) if (entry.firstVersion <= row.until) onBlock(entry)
+    })
     counts.writes += row.writes
     if (findings.problems.length > problems) continue
     if (isRead) older.push(slice)
@@ -93,29 +95,8 @@ export async function checkSegments(
   return counts
 }
 
-function expectRow(
-  findings: CheckFindings,
-  store: LmdbStore,
-  row: SegmentRow,
-  { identity, summary }: SegmentReader,
-): void {
-  const isSame =
-    identity.storeId === store.segmentsId &&
-    identity.firstVersion === row.firstVersion &&
-    identity.lastVersion === row.lastVersion &&
-    identity.level === row.level &&
-    identity.isBase === row.isBase &&
-    summary.writes === row.writes &&
-    summary.keys === row.keys &&
-    summary.payloadBytes === row.payloadBytes &&
-    Buffer.compare(summary.sha256, row.sha256) === 0
-  if (!isSame) findings.add(`the segment file ${row.file} is not the one that the database segments names`)
-}
-
-/** Calls a function for each block that begins in a file, up to the versions that are left. */
-function eachBlock({ until }: SegmentRow, reader: SegmentReader, onBlock: (entry: BlockEntry) => void): void {
-  const lists = new SegmentLists(reader)
-  for (let list = 0; list < lists.count; list++) {
-    for (const entry of lists.at(list)) if (entry.firstVersion <= until) onBlock(entry)
-  }
+function expectRow(findings: CheckFindings, store: LmdbStore, row: SegmentRow, reader: SegmentReader): void {
+  const isOfStore = reader.identity.storeId === store.segmentsId
+  if (!isOfStore || !isDeepStrictEqual(rowOf(reader, row.file, row.until), row))
+    findings.add(`the segment file ${row.file} is not the one that the database segments names`)
 }

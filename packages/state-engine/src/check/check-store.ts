@@ -4,10 +4,10 @@ import type { BlockEntry } from '@ledger-state/engine/authoring'
 import type { AtFailpoint } from '../failpoints/failpoints.js'
 import { beginRead } from '../lmdb/begin-read.js'
 import { checkPages } from '../lmdb/check-pages.js'
-import { LEDGER_KEY, type LmdbStore, STORE_FILE } from '../lmdb/lmdb-store.js'
+import { type LmdbStore, STORE_FILE } from '../lmdb/lmdb-store.js'
 import { SegmentFiles } from '../read/segment-slices.js'
 import { expectImportedEntries } from '../records/import-record.js'
-import { decodeLedgerRecord, type LedgerRecord } from '../records/ledger-record.js'
+import { decodeLedgerRecord, LEDGER_KEY, type LedgerRecord } from '../records/ledger-record.js'
 import { getMark } from '../records/mark.js'
 import { getTruncations } from '../records/truncations.js'
 import { CheckFindings } from './check-findings.js'
@@ -88,7 +88,7 @@ export async function checkStore(
         findings.add(found.mismatch)
       }
       const unmerged = found && 'mismatch' in found ? undefined : found
-      return await new StoreCheck({ store, findings, record, unmerged, segments, files }).run(bytes !== undefined)
+      return await checkState({ store, findings, record, unmerged, segments, files }, bytes !== undefined)
     } finally {
       open.keep([])
       transaction.done()
@@ -96,7 +96,7 @@ export async function checkStore(
   }
 }
 
-interface StoreCheckParts {
+interface StateParts {
   readonly store: LmdbStore
   readonly findings: CheckFindings
   readonly record: LedgerRecord | undefined
@@ -105,121 +105,94 @@ interface StoreCheckParts {
   readonly files: CheckedFiles
 }
 
-class StoreCheck {
-  readonly #store: LmdbStore
-  readonly #findings: CheckFindings
-  readonly #record: LedgerRecord | undefined
-  readonly #unmerged: UnmergedCommits | undefined
-  readonly #segments: CheckedSegments
-  readonly #files: CheckedFiles
-
-  constructor({ store, findings, record, unmerged, segments, files }: StoreCheckParts) {
-    this.#files = files
-    this.#segments = segments
-    this.#store = store
-    this.#findings = findings
-    this.#record = record
-    this.#unmerged = unmerged
+/** Checks the records of one state. `hasLedger` says whether it has a ledger record, damaged or not. */
+async function checkState(parts: StateParts, hasLedger: boolean): Promise<CheckReport> {
+  const { store, findings, record, unmerged, segments } = parts
+  const ledger = record?.ledger
+  const report = {
+    problems: findings.problems,
+    keys: 0,
+    supersededEntries: 0,
+    blocks: 0,
+    unmergedCommits: unmerged?.commits ?? 0,
+    unmergedWrites: unmerged?.writes ?? 0,
+    firstVersion: ledger?.oldestVersion,
+    lastVersion: unmerged?.latestVersion ?? ledger?.latestVersion,
+    unreadableBytes: unmerged?.unreadableBytes ?? 0,
+    records: 0,
   }
-
-  async run(hasLedger: boolean): Promise<CheckReport> {
-    const findings = this.#findings
-    const unmerged = this.#unmerged
-    const ledger = this.#record?.ledger
-    const report = {
-      problems: findings.problems,
-      keys: 0,
-      supersededEntries: 0,
-      blocks: 0,
-      unmergedCommits: unmerged?.commits ?? 0,
-      unmergedWrites: unmerged?.writes ?? 0,
-      firstVersion: ledger?.oldestVersion,
-      lastVersion: unmerged?.latestVersion ?? ledger?.latestVersion,
-      unreadableBytes: unmerged?.unreadableBytes ?? 0,
-      records: 0,
-    }
-    const isSound = await this.#checkPages()
-    // LMDB may crash on damaged pages.
-    if (!isSound) return report
-    try {
-      if (!hasLedger) this.#expectImport()
-      const counts = this.#record && (await this.#checkRecords(this.#record))
-      return { ...report, ...counts, records: findings.records }
-    } catch (error) {
-      if (isLedgerStateError(error)) throw error
-      const why = error instanceof Error ? error.message.replace(/MDB_\w+: /, '') : String(error)
-      findings.add(`the check stopped after ${findings.records} records: LMDB cannot read on: ${why}`)
-      return report
-    }
+  // LMDB may crash on damaged pages.
+  if (!(await arePagesSound(store, findings))) return report
+  try {
+    if (!hasLedger) findings.attempt(() => expectImportedEntries(store, segments.rows, findings.options))
+    const counts = record && (await checkRecords(parts, record))
+    return { ...report, ...counts, records: findings.records }
+  } catch (error) {
+    if (isLedgerStateError(error)) throw error
+    const why = error instanceof Error ? error.message.replace(/MDB_\w+: /, '') : String(error)
+    findings.add(`the check stopped after ${findings.records} records: LMDB cannot read on: ${why}`)
+    return report
   }
+}
 
-  async #checkPages(): Promise<boolean> {
-    let pages = 0
-    let isSound = true
-    this.#store.expectInPlace()
-    for (const fault of checkPages(join(this.#store.path, STORE_FILE))) {
-      if (fault !== undefined) {
-        isSound = false
-        this.#findings.add(`the store is damaged: ${fault}`)
-      } else if (++pages % PAGES_BETWEEN_TURNS === 0) await this.#findings.pause()
-    }
-    return isSound
+async function arePagesSound(store: LmdbStore, findings: CheckFindings): Promise<boolean> {
+  let pages = 0
+  let isSound = true
+  store.expectInPlace()
+  for (const fault of checkPages(join(store.path, STORE_FILE))) {
+    if (fault !== undefined) {
+      isSound = false
+      findings.add(`the store is damaged: ${fault}`)
+    } else if (++pages % PAGES_BETWEEN_TURNS === 0) await findings.pause()
   }
+  return isSound
+}
 
-  #expectImport(): void {
-    const findings = this.#findings
-    findings.attempt(() => expectImportedEntries(this.#store, this.#segments.rows, findings.options))
+async function checkRecords({ store, findings, unmerged, segments, files }: StateParts, record: LedgerRecord) {
+  const { ledger, base, blocks: counted } = record
+  const { oldestVersion, oldestBlock, latestVersion, latestBlock } = ledger
+  findings.attempt(() => getMark(store, findings.options))
+  findings.attempt(() => getTruncations(store, findings.options))
+  if (base.version > oldestVersion) {
+    findings.add(`the base is version ${base.version}, above the oldest, ${oldestVersion}`)
   }
+  const newestVersion = unmerged?.latestVersion ?? latestVersion
+  if (oldestVersion > newestVersion) {
+    findings.add(`the oldest version ${oldestVersion} is above the latest, ${newestVersion}`)
+  }
+  const later = unmerged?.blocks.filter(({ firstVersion }) => firstVersion >= oldestVersion) ?? []
+  let blocks = 0
+  let newest: BlockEntry | undefined
+  let atOldest = later.find(({ firstVersion }) => firstVersion === oldestVersion)?.block
+  const onBlock = (entry: BlockEntry) => {
+    checkBlock(findings, entry, newest, latestVersion)
+    newest = entry
+    if (entry.firstVersion >= oldestVersion) blocks++
+    if (entry.firstVersion === oldestVersion) atOldest = entry.block
+  }
+  const found = await checkSegments(store, findings, segments, record, { ...files, onBlock })
+  if (blocks !== counted) findings.add(`the store has ${blocks} blocks, the ledger record counts ${counted}`)
+  if (!atOldest) findings.add(`no block begins at the oldest version, ${oldestVersion}`)
+  else if (!isSameBlock(atOldest, oldestBlock)) {
+    findings.add(`the oldest block is not the one at version ${oldestVersion}`)
+  }
+  const last = newest as BlockEntry | undefined
+  if (last && !isSameBlock(last.block, latestBlock)) {
+    findings.add(`the newest block is ${last.block.height}, the ledger record says ${latestBlock.height}`)
+  }
+  const supersededEntries = Math.max(0, found.writes - found.keys)
+  return { keys: found.keys, supersededEntries, blocks: blocks + later.length }
+}
 
-  async #checkRecords(record: LedgerRecord) {
-    const { ledger, base } = record
-    const findings = this.#findings
-    findings.attempt(() => getMark(this.#store, findings.options))
-    findings.attempt(() => getTruncations(this.#store, findings.options))
-    if (base.version > ledger.oldestVersion) {
-      findings.add(`the base is version ${base.version}, above the oldest, ${ledger.oldestVersion}`)
-    }
-    return await this.#checkSegmentFiles(record)
+function checkBlock(
+  findings: CheckFindings,
+  { firstVersion, block }: BlockEntry,
+  previous: BlockEntry | undefined,
+  latestVersion: bigint,
+): void {
+  const name = `block ${block.height} at version ${firstVersion}`
+  if (previous && (block.height <= previous.block.height || firstVersion <= previous.firstVersion)) {
+    findings.add(`${name} follows block ${previous.block.height} at version ${previous.firstVersion}`)
   }
-
-  async #checkSegmentFiles(record: LedgerRecord) {
-    const { ledger, blocks: counted } = record
-    const { oldestVersion, oldestBlock, latestVersion, latestBlock } = ledger
-    const findings = this.#findings
-    const newestVersion = this.#unmerged?.latestVersion ?? latestVersion
-    if (oldestVersion > newestVersion) {
-      findings.add(`the oldest version ${oldestVersion} is above the latest, ${newestVersion}`)
-    }
-    const unmerged = this.#unmerged?.blocks.filter(({ firstVersion }) => firstVersion >= oldestVersion) ?? []
-    let blocks = 0
-    let previous: BlockEntry | undefined
-    let atOldest = unmerged.find(({ firstVersion }) => firstVersion === oldestVersion)?.block
-    const onBlock = (entry: BlockEntry) => {
-      this.#checkBlock(entry, previous, latestVersion)
-      previous = entry
-      if (entry.firstVersion >= oldestVersion) blocks++
-      if (entry.firstVersion === oldestVersion) atOldest = entry.block
-    }
-    const found = await checkSegments(this.#store, findings, this.#segments, record, { ...this.#files, onBlock })
-    if (blocks !== counted) findings.add(`the store has ${blocks} blocks, the ledger record counts ${counted}`)
-    if (!atOldest) findings.add(`no block begins at the oldest version, ${oldestVersion}`)
-    else if (!isSameBlock(atOldest, oldestBlock)) {
-      findings.add(`the oldest block is not the one at version ${oldestVersion}`)
-    }
-    const newest = previous as BlockEntry | undefined
-    if (newest && !isSameBlock(newest.block, latestBlock)) {
-      findings.add(`the newest block is ${newest.block.height}, the ledger record says ${latestBlock.height}`)
-    }
-    const supersededEntries = Math.max(0, found.writes - found.keys)
-    return { keys: found.keys, supersededEntries, blocks: blocks + unmerged.length }
-  }
-
-  #checkBlock({ firstVersion, block }: BlockEntry, previous: BlockEntry | undefined, latestVersion: bigint): void {
-    const findings = this.#findings
-    const name = `block ${block.height} at version ${firstVersion}`
-    if (previous && (block.height <= previous.block.height || firstVersion <= previous.firstVersion)) {
-      findings.add(`${name} follows block ${previous.block.height} at version ${previous.firstVersion}`)
-    }
-    if (firstVersion > latestVersion) findings.add(`${name} is above the latest version, ${latestVersion}`)
-  }
+  if (firstVersion > latestVersion) findings.add(`${name} is above the latest version, ${latestVersion}`)
 }

@@ -5,10 +5,9 @@ import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { KeyHash } from '../memtable/key-hash.js'
 import type { CommitHead, Segment } from '../memtable/segment.js'
 import type { LedgerRecord } from '../records/ledger-record.js'
-import type { LogPosition } from '../records/log-position.js'
 import { listWalFiles, walFilePath } from '../wal/append-file.js'
 import { FILE_HEADER_LENGTH } from '../wal/file-header.js'
-import { WalReader, type WalReaderOptions } from '../wal/reader.js'
+import { firstFileOptions, WalReader, type WalReaderOptions } from '../wal/reader.js'
 import type { CheckFindings } from './check-findings.js'
 
 /** Commits in the WAL files that are not merged. */
@@ -30,20 +29,18 @@ export interface Mismatch {
 /** Reads the WAL files of a store, beginning with the first that is not merged. */
 export function checkWalFiles(
   store: LmdbStore,
-  { ledger, walFile, nextCommit, logEnd }: LedgerRecord,
+  record: LedgerRecord,
   findings: CheckFindings,
 ): UnmergedCommits | Mismatch {
-  const { path: folder, storeId } = store
+  const { ledger, walFile, nextCommit } = record
   const hash = new KeyHash()
   const blocks: BlockEntry[] = []
   let { latestVersion, latestBlock } = ledger
-  let firstCommit = nextCommit
-  let before: LogPosition | undefined
+  let options = firstFileOptions(store, record)
   let unreadableBytes = 0
   let writes = 0
-  for (let fileNumber = walFile, isLast = false; !isLast; fileNumber++) {
-    const names = { folder, storeId, fileNumber, logEnd }
-    const opened = openFile({ ...names, firstCommit, blockBefore: latestBlock, before }, hash, findings)
+  for (let isLast = false; !isLast; ) {
+    const opened = openFile(options, hash, findings)
     if (!opened) return { mismatch: `write-ahead-${walFile}, or one that follows it, is missing` }
     const { file, size } = opened
     if (!file) {
@@ -52,7 +49,7 @@ export function checkWalFiles(
     }
     try {
       const isSound = readWhole(file, findings)
-      const unreached = file.isSealed || !isSound ? undefined : findUnreached(folder, fileNumber)
+      const unreached = file.isSealed || !isSound ? undefined : findUnreached(options.folder, options.fileNumber)
       if (unreached !== undefined) {
         // A writer seals a file before it appends to the next one.
         readWhole(file, findings)
@@ -73,15 +70,14 @@ export function checkWalFiles(
       }
       writes += segment.entryCount
       latestVersion = segment.head?.latestVersion ?? latestVersion
-      firstCommit = file.nextCommit
-      before = file.end
+      options = file.next
       unreadableBytes += file.unreadableBytes
       isLast = !isSound || !file.isSealed
     } finally {
       file.close()
     }
   }
-  return { latestVersion, blocks, commits: firstCommit - nextCommit, writes, unreadableBytes }
+  return { latestVersion, blocks, commits: options.firstCommit - nextCommit, writes, unreadableBytes }
 }
 
 /**

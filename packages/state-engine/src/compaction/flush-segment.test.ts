@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Write } from '@ledger-state/core'
+import { atOnce, type Write } from '@ledger-state/core'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { expect, it, vi } from 'vitest'
 import { bytes, record } from '../../testing/small-records.ts'
@@ -10,7 +10,7 @@ import { Segment, type SegmentCopy } from '../memtable/segment.js'
 import type { SegmentRow } from '../records/segment-rows.js'
 import { ObsoleteSegments } from '../segments/obsolete-segments.js'
 import { segmentPath } from '../segments/segment-names.js'
-import { payloadLength, putCommit } from '../wal/put-payload.js'
+import { payloadLength, putCommitInSteps } from '../wal/put-payload.js'
 import { flushSegment } from './flush-segment.js'
 
 const folder = temporaryFolder()
@@ -30,7 +30,7 @@ function segmentOf(versions: number, first: number): Segment {
   })
   const content = { number: 1, chainId: 4n, versions: records, mark: undefined, blockBefore: undefined }
   segment.reserve(payloadLength(content))
-  segment.head = putCommit(segment, hash, content, () => true)
+  segment.head = atOnce(putCommitInSteps(segment, hash, content, () => true))
   return segment
 }
 

@@ -1,9 +1,9 @@
 import { addTruncation } from '@ledger-state/engine/authoring'
 import type { RecordBuilder } from '../bytes/record.js'
 import { storeFailedErrors } from '../errors.js'
-import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { Segment } from '../memtable/segment.js'
-import { decodeLedgerRecord, encodeLedgerRecord, type LedgerRecord, NOTHING_MERGED } from '../records/ledger-record.js'
+import { getLedgerRecord, type LedgerRecord, NOTHING_MERGED, putLedgerRecord } from '../records/ledger-record.js'
 import { putMark } from '../records/mark.js'
 import { putSegmentRow, type SegmentRow } from '../records/segment-rows.js'
 import { getTruncations, putTruncations } from '../records/truncations.js'
@@ -60,8 +60,7 @@ export function putFlushed(
   rows: readonly SegmentRow[],
   walFile: number,
 ): void {
-  const bytes = store.meta.getBinary(LEDGER_KEY)
-  const before = bytes ? decodeLedgerRecord(bytes) : emptyLedger(segment, walFile)
+  const before = getLedgerRecord(store) ?? emptyLedger(segment, walFile)
   const { latestVersion, latestBlock, mark, number } = segment.head!
   // The transaction was committed earlier, and the WAL file could not be removed.
   if (before.nextCommit > number) return
@@ -70,7 +69,7 @@ export function putFlushed(
   if (segment.truncations.length > 0) {
     putTruncations(store, builder, segment.truncations.reduce(addTruncation, getTruncations(store)))
   }
-  const record: LedgerRecord = {
+  putLedgerRecord(store, builder, {
     ...before,
     ledger: { ...before.ledger, latestVersion, latestBlock },
     walFile,
@@ -78,8 +77,7 @@ export function putFlushed(
     nextFile: Math.max(before.nextFile, ...rows.map((row) => row.file + 1)),
     files: before.files + rows.length,
     blocks: before.blocks + blocksFrom(segment, before.ledger.oldestVersion),
-  }
-  store.meta.putSync(LEDGER_KEY, encodeLedgerRecord(builder, record))
+  })
 }
 
 /** Number of blocks that begin at or above the oldest version. */

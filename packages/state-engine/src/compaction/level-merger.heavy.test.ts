@@ -197,7 +197,7 @@ it('a final level is patched, and compressed if that is wanted, and reads the sa
   expect(sizes[0]!.bytes).toBeLessThan(before)
   expect(sizes[1]!.bytes).toBeLessThan(sizes[0]!.bytes)
   const { merge, rows } = sizes[1]!
-  expect(runTransaction(store.root, 'none', () => putMerged(store, new RecordBuilder(), merge, rows))).toBe(true)
+  expect(runTransaction(store.root, 'none', () => putMerged(store, new RecordBuilder(), merge.inputs, rows))).toBe(true)
   await expectAllRight()
 })
 

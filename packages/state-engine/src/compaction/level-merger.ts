@@ -1,10 +1,11 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isLedgerStateError, type LedgerStateError } from '@ledger-state/core'
+import { storeClosed } from '@ledger-state/engine/authoring'
 import type { RecordBuilder } from '../bytes/record.js'
 import { storeFull } from '../errors.js'
 import type { AtFailpoint } from '../failpoints/failpoints.js'
-import { LEDGER_KEY, type LmdbStore, withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
-import { decodeLedgerRecord } from '../records/ledger-record.js'
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import { withStoreErrorsAsync } from '../lmdb/store-errors.js'
+import { getLedgerRecord } from '../records/ledger-record.js'
 import { expectAllVersions, listSegmentRows, type SegmentRow } from '../records/segment-rows.js'
 import type { ObsoleteSegments } from '../segments/obsolete-segments.js'
 import { codecOfLevel } from './codec-of-level.js'
@@ -22,6 +23,7 @@ import {
 } from './merge-level.js'
 import { createMergeThread, type LevelThread } from './merge-threads.js'
 import { filesOfWindow, mergeWindow } from './merge-window.js'
+import { runInTurns } from './run-in-turns.js'
 import type { SegmentNumbers } from './segment-numbers.js'
 import { SharedProgress } from './shared-progress.js'
 import { syncSegments, unsyncedFiles } from './write-segments.js'
@@ -67,6 +69,7 @@ export class LevelMerger {
   #isStopped = false
   /** Damage that a merge has found. Until the store is opened again, no other merge would get further. */
   #damage: LedgerStateError | undefined
+  /** Number of values and deletions that merges have dropped and `dropBelow` has not reported. */
   #dropped = 0
   /** Called when no files below the window are left to be merged, or when merges have ended. */
   #waiting: (() => void)[] = []
@@ -122,47 +125,34 @@ export class LevelMerger {
     const choice = { inputs, level: FINAL_LEVEL, floor: undefined, codec: codecOfLevel(FINAL_LEVEL, 0, 'always') }
     const merge = { ...choice, file: numbers.take(filesOfMerge(choice)) }
     const merged = this.#merge(merge)
-    const ended = merged.catch(() => {}).then(() => void this.#running.delete(merge))
-    this.#running.set(merge, ended)
-    await ended
-    await merged
+    this.#running.set(
+      merge,
+      merged.catch(() => {}),
+    )
+    await merged.finally(() => this.#running.delete(merge))
   }
 
   /**
    * Rewrites all files, even those that reach into the window, without data that no version of the window sees.
-   * @throws `store_corrupt`; `store_full` if the disk has no room for the output in addition to the files
+   * @throws `store_corrupt`; `store_full` if the disk has no room for the output in addition to the files; `store_closed` if it
+   *   was stopped
    */
   async reclaim(): Promise<void> {
-    const { store, builder, numbers, obsolete, freeBytes, transact } = this.#parts
+    const { store, numbers, freeBytes } = this.#parts
     await this.settled()
     const { rows: inputs, oldestVersion: floor } = this.#read()
     if (this.#isStopped || inputs.length === 0 || floor === undefined || floor < 0n) return
     if (!hasRoom([{ inputs }], freeBytes(store.path))) throw storeFull(store.path, undefined)
-    const storeBytes = inputs.reduce((sum, { fileBytes }) => sum + fileBytes, 0)
-    const codec = codecOfLevel(FINAL_LEVEL, storeBytes, store.compress)
+    const codec = codecOfLevel(FINAL_LEVEL, fileBytesOf(inputs), store.compress)
     const file = numbers.take(filesOfWindow(inputs))
+    const expectGoing = () => {
+      if (this.#isStopped) throw storeClosed()
+    }
     const rows = await withStoreErrorsAsync(store.path, () =>
-      this.#inSteps(mergeWindow(unsyncedFiles(store), { inputs, floor, file, codec })),
+      runInTurns(mergeWindow(unsyncedFiles(store), { inputs, floor, file, codec }), expectGoing),
     )
-    await syncSegments(store, rows ?? [])
-    const isPut = rows !== undefined && (await transact(() => putMerged(store, builder, { inputs }, rows)))
-    if (!isPut) {
-      await obsolete.remove((rows ?? []).map(({ file: unused }) => unused))
-      return
-    }
-    await obsolete.remove(inputs.map(({ file: old }) => old))
-  }
-
-  /** Runs a merge in steps, between which other work takes place. Returns undefined if it was stopped. */
-  async #inSteps<T>(steps: Generator<number, T>): Promise<T | undefined> {
-    for (let step = steps.next(); ; step = steps.next()) {
-      if (step.done) return step.value
-      await nextTurn()
-      if (this.#isStopped) {
-        steps.return(undefined as never)
-        return undefined
-      }
-    }
+    await syncSegments(store, rows)
+    await this.#replace(inputs, { rows, dropped: 0 })
   }
 
   /**
@@ -179,8 +169,20 @@ export class LevelMerger {
     if (this.#damage) throw this.#damage
   }
 
+  /**
+   * Waits until no segment files below the window are to be merged; if there is a limit, it waits for short merges
+   * only. Resolves with the number of values and deletions that merges have dropped since the last call, or with
+   * `most`; the remainder counts for the next call.
+   */
+  async dropBelow(most: number): Promise<{ readonly dropped: number; readonly isAll: boolean }> {
+    if (most === Number.POSITIVE_INFINITY || this.#isShortBelow) await this.settledBelow()
+    const dropped = Math.min(this.#dropped, most)
+    this.#dropped -= dropped
+    return { dropped, isAll: this.#dropped === 0 }
+  }
+
   /** Whether `settledBelow` resolves within tens of milliseconds. */
-  get isShortBelow(): boolean {
+  get #isShortBelow(): boolean {
     const { rows, oldestVersion } = this.#read()
     const below = oldestVersion === undefined ? undefined : filesBelow(rows, oldestVersion)
     const inputs = [...(below?.inputs ?? []), ...[...this.#running.keys()].flatMap((merge) => merge.inputs)]
@@ -210,15 +212,6 @@ export class LevelMerger {
     return this.#ahead
   }
 
-  /**
-   * Takes the number of values and deletions that merges have dropped and that nobody has taken yet, or as many as `most`.
-   */
-  takeDropped(most: number): { readonly dropped: number; readonly isAll: boolean } {
-    const dropped = Math.min(this.#dropped, most)
-    this.#dropped -= dropped
-    return { dropped, isAll: this.#dropped === 0 }
-  }
-
   /** Stops merging. Resolves when nothing is under way. */
   async stop(): Promise<void> {
     this.#isStopped = true
@@ -244,8 +237,7 @@ export class LevelMerger {
     const wanted = filesToMerge(rows, oldestVersion, running)
     // Until others make room, level 0 grows. Commits continue.
     if (!wanted || !hasRoom([...running, wanted], freeBytes(store.path))) return undefined
-    const storeBytes = rows.reduce((sum, { fileBytes }) => sum + fileBytes, 0)
-    const codec = codecOfLevel(wanted.level, storeBytes, store.compress)
+    const codec = codecOfLevel(wanted.level, fileBytesOf(rows), store.compress)
     return { ...wanted, codec, file: numbers.take(filesOfMerge(wanted)) }
   }
 
@@ -270,38 +262,43 @@ export class LevelMerger {
   #read(): StoreFiles {
     const { store, isPart } = this.#parts
     store.root.resetReadTxn()
-    const bytes = store.meta.getBinary(LEDGER_KEY)
+    const record = getLedgerRecord(store)
     const rows = listSegmentRows(store)
     // An import under way has no ledger record.
-    if (!bytes) return { rows, oldestVersion: undefined }
-    const record = decodeLedgerRecord(bytes)
+    if (!record) return { rows, oldestVersion: undefined }
     expectAllVersions(rows, record)
     // Nothing of a part is below the window: an earlier part may need its deletions.
     return { rows, oldestVersion: isPart ? -1n : record.ledger.oldestVersion }
   }
 
   async #merge(merge: LevelMerge): Promise<void> {
-    const { store, builder, obsolete, atFailpoint, transact } = this.#parts
+    const { atFailpoint } = this.#parts
     atFailpoint('level: began')
     const output = await this.#write(merge)
     atFailpoint('level: file written')
+    if (output) await this.#replace(merge.inputs, output)
+  }
+
+  /** Lets written files take the place of others, or removes them if they are not wanted any more. */
+  async #replace(inputs: readonly SegmentRow[], { rows, dropped }: MergedLevel): Promise<void> {
+    const { store, builder, obsolete, atFailpoint, transact } = this.#parts
     // If the transaction fails, the output stays: it may be on disk anyway. The next writer removes files that no row
     // names.
     const isPut =
-      output !== undefined &&
       !this.#isStopped &&
       (await transact(() => {
-        const isWanted = putMerged(store, builder, merge, output.rows)
+        const isWanted = putMerged(store, builder, inputs, rows)
         atFailpoint('level: before the transaction ends')
         return isWanted
       }))
     if (!isPut) {
-      await obsolete.remove((output?.rows ?? []).map(({ file }) => file))
+      await obsolete.remove(rows.map(({ file }) => file))
       return
     }
-    this.#dropped += output.dropped
+    // Before the files are removed: meanwhile `settledBelow` may resolve.
+    this.#dropped += dropped
     atFailpoint('level: done')
-    await obsolete.remove(merge.inputs.map(({ file }) => file))
+    await obsolete.remove(inputs.map(({ file }) => file))
     atFailpoint('level: files removed')
   }
 
@@ -314,6 +311,10 @@ export class LevelMerger {
     await syncSegments(store, merged?.rows ?? [])
     return merged
   }
+}
+
+function fileBytesOf(rows: readonly SegmentRow[]): number {
+  return rows.reduce((sum, { fileBytes }) => sum + fileBytes, 0)
 }
 
 function isAnyBelow({ rows, oldestVersion }: StoreFiles): boolean {

@@ -1,7 +1,7 @@
 // The thread in which segment files are merged. It has no part of LMDB open, so it may end at any moment.
 import { workerData } from 'node:worker_threads'
 import { serveRequests } from '@ledger-state/core/threads'
-import { withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
+import { withStoreErrorsAsync } from '../lmdb/store-errors.js'
 import { LevelWork } from './level-work.js'
 import type { LevelMerge, MergedLevel } from './merge-level.js'
 import type { MergeThreadData } from './merge-threads.js'

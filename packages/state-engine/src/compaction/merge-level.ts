@@ -1,12 +1,11 @@
 import type { RecordBuilder } from '../bytes/record.js'
-import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
-import { decodeLedgerRecord, encodeLedgerRecord } from '../records/ledger-record.js'
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import { getLedgerRecord, putLedgerRecord } from '../records/ledger-record.js'
 import { listSegmentRows, putSegmentRow, removeSegmentRow, type SegmentRow } from '../records/segment-rows.js'
 import { BlockCache } from '../segments/block-cache.js'
 import type { Codec } from '../segments/codec.js'
-import { mergeSegments } from '../segments/merge-segments.js'
+import { type MergeInput, mergeSegments } from '../segments/merge-segments.js'
 import { openNamedSegment } from '../segments/named-segment.js'
-import type { SegmentReader } from '../segments/segment-reader.js'
 import { mostFileBytes, type SegmentSink } from '../segments/split-writer.js'
 import { type FileFacts, mostFiles, writeSegments } from './write-segments.js'
 
@@ -155,16 +154,28 @@ export function* mergeLevel(
 ): Generator<number, MergedLevel> {
   const [firstVersion, lastVersion] = [inputs[0]!.firstVersion, inputs.at(-1)!.until]
   const place = { firstVersion, lastVersion, level, isBase: floor !== undefined || inputs[0]!.isBase, file }
-  const cache = new BlockCache(0)
-  const readers: SegmentReader[] = []
-  try {
-    for (const row of inputs) readers.push(openNamedSegment(facts, row, { cache, isMapped: false }))
-    const slices = inputs.map(({ until }, at) => ({ reader: readers[at]!, until }))
-    const merge = (sink: SegmentSink) => mergeSegments(slices, sink, { firstVersion, floor })
+  return yield* withReaders(facts, inputs, function* (opened) {
+    const merge = (sink: SegmentSink) => mergeSegments(opened, sink, { firstVersion, floor })
     const { rows, result: dropped } = yield* writeSegments(facts, place, codec, merge)
     return { rows, dropped }
+  })
+}
+
+/** Opens files for steps that merge them, and closes them afterwards. */
+export function* withReaders<Step, T>(
+  facts: FileFacts,
+  rows: readonly SegmentRow[],
+  merge: (inputs: readonly MergeInput[]) => Generator<Step, T>,
+): Generator<Step, T> {
+  const cache = new BlockCache(0)
+  const inputs: MergeInput[] = []
+  try {
+    for (const row of rows) {
+      inputs.push({ reader: openNamedSegment(facts, row, { cache, isMapped: false }), until: row.until })
+    }
+    return yield* merge(inputs)
   } finally {
-    for (const reader of readers) reader.close()
+    for (const { reader } of inputs) reader.close()
   }
 }
 
@@ -175,7 +186,7 @@ export function* mergeLevel(
 export function putMerged(
   store: LmdbStore,
   builder: RecordBuilder,
-  { inputs }: Pick<MergeChoice, 'inputs'>,
+  inputs: readonly SegmentRow[],
   output: readonly SegmentRow[],
 ): boolean {
   const rows = new Map(listSegmentRows(store).map((row) => [row.file, row]))
@@ -183,12 +194,11 @@ export function putMerged(
   for (const row of inputs) removeSegmentRow(store, row)
   for (const row of output) putSegmentRow(store, builder, row)
   // An import under way has no ledger record.
-  const bytes = store.meta.getBinary(LEDGER_KEY)
-  if (!bytes) return true
-  const record = decodeLedgerRecord(bytes)
+  const record = getLedgerRecord(store)
+  if (!record) return true
   // Readers list the rows again only if the record differs: the output may have lower numbers than a later flush.
   const nextFile = Math.max(record.nextFile + 1, ...output.map(({ file }) => file + 1))
   const files = record.files - inputs.length + output.length
-  store.meta.putSync(LEDGER_KEY, encodeLedgerRecord(builder, { ...record, nextFile, files }))
+  putLedgerRecord(store, builder, { ...record, nextFile, files })
   return true
 }

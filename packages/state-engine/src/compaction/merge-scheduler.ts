@@ -1,16 +1,13 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { RecordBuilder } from '../bytes/record.js'
-import type { AtFailpoint } from '../failpoints/failpoints.js'
+import { storeClosed } from '@ledger-state/engine/authoring'
 import { freeBytes } from '../lmdb/free-bytes.js'
-import { type LmdbStore, withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
+import { withStoreErrorsAsync } from '../lmdb/store-errors.js'
 import type { Memtable } from '../memtable/memtable.js'
 import type { Segment } from '../memtable/segment.js'
 import type { SegmentRow } from '../records/segment-rows.js'
-import type { ObsoleteSegments } from '../segments/obsolete-segments.js'
 import { filesOfFlush, flushSegment, putFlushed } from './flush-segment.js'
-import { LevelMerger } from './level-merger.js'
+import { LevelMerger, type LevelParts } from './level-merger.js'
 import { createMergeThread, type FlushThread } from './merge-threads.js'
-import type { SegmentNumbers } from './segment-numbers.js'
+import { runInTurns } from './run-in-turns.js'
 import { SharedProgress } from './shared-progress.js'
 import { syncSegments, unsyncedFiles } from './write-segments.js'
 
@@ -28,16 +25,8 @@ const END_SHARE = 0.1
 /** Share of the work after which commits wait only for the end of all of it: estimated shares do not add up to 1. */
 const MOST_DUE = 0.97
 
-export interface MergeParts {
-  readonly store: LmdbStore
-  readonly builder: RecordBuilder
+export interface MergeParts extends Omit<LevelParts, 'freeBytes'> {
   readonly memtable: Memtable
-  readonly numbers: SegmentNumbers
-  readonly obsolete: ObsoleteSegments
-  readonly atFailpoint: AtFailpoint
-  readonly isPart: boolean
-  /** Runs work in a write transaction. Returns its result. */
-  transact(work: () => boolean): Promise<boolean>
   /** Called when the segments of all WAL files below a number are in segment files. */
   onMerged(fileNumber: number): Promise<void>
 }
@@ -45,7 +34,8 @@ export interface MergeParts {
 /** Writes sealed segments of the memtable into files, the oldest first, while the process does other work. */
 export class MergeScheduler {
   readonly #parts: MergeParts
-  readonly #levels: LevelMerger
+  /** Merges of the files that this one writes. */
+  readonly levels: LevelMerger
   readonly #flushed = new SharedProgress()
   readonly #thread: FlushThread | undefined
   #running: Promise<void> | undefined
@@ -54,17 +44,17 @@ export class MergeScheduler {
   #isStopped = false
   /** Share of the work on the oldest segment that is done. */
   #progress = 0
-  #waiting: (() => void)[] = []
+  readonly #waiting: (() => void)[] = []
 
   constructor(parts: MergeParts) {
     this.#parts = parts
-    this.#levels = new LevelMerger({ ...parts, freeBytes })
+    this.levels = new LevelMerger({ ...parts, freeBytes })
     this.#thread = createMergeThread('compaction-thread', parts.store, this.#flushed)
   }
 
   /** Begins to merge, unless a merge is under way or there is nothing to merge. */
   start(): void {
-    void this.#start().catch(ignore)
+    void this.#start().catch(() => {})
   }
 
   /**
@@ -89,21 +79,11 @@ export class MergeScheduler {
     return this.#running !== undefined && this.#progress < Math.min(MOST_DUE, due)
   }
 
-  /** Resolves when merges of segment files have done their part for commits of some bytes: see `LevelMerger`. */
-  async keepPaceOfLevels(bytes: number): Promise<void> {
-    await this.#levels.keepPace(bytes)
-  }
-
-  /** Whether `keepPaceOfLevels` would wait. */
-  isBehindLevels(bytes: number): boolean {
-    return this.#levels.isBehind(bytes)
-  }
-
   /** Stops merging. Resolves when the transaction under way is over. */
   async stop(): Promise<void> {
     this.#isStopped = true
-    await this.#levels.stop()
-    await this.#running?.catch(ignore)
+    await this.levels.stop()
+    await this.#running?.catch(() => {})
     await this.#thread?.close()
   }
 
@@ -115,52 +95,19 @@ export class MergeScheduler {
     return this.#running
   }
 
-  /** Lets other work of the process take place. */
-  async #pause(progress: number): Promise<void> {
+  /** Notes the share of the work that is done. */
+  #advance(progress: number): void {
     this.#progress = progress
     this.#wake()
-    await nextTurn()
   }
 
   #wake(): void {
-    const waiting = this.#waiting
-    this.#waiting = []
-    for (const resolve of waiting) resolve()
+    for (const resolve of this.#waiting.splice(0)) resolve()
   }
 
   async #mergeSealed(): Promise<void> {
-    while (this.#parts.memtable.segments.length > 1 && !this.#isStopped)
-      await this.#flush(this.#parts.memtable.segments[0]!)
-  }
-
-  /** Begins to merge segment files if a level is full. */
-  startLevels(): void {
-    this.#levels.start()
-  }
-
-  /** Resolves when no level of segment files is full. */
-  async levelsSettled(): Promise<void> {
-    await this.#levels.settled()
-  }
-
-  /** Merges all segment files into one segment. @throws as `LevelMerger.compact` */
-  async compactLevels(): Promise<void> {
-    await this.#levels.compact()
-  }
-
-  /** Drops data that no version of the window sees. @throws as `LevelMerger.reclaim` */
-  async reclaim(): Promise<void> {
-    await this.#levels.reclaim()
-  }
-
-  /**
-   * Waits until no segment files below the window are to be merged; if there is a limit, it waits for short merges
-   * only. Resolves with the number of values and deletions that merges have dropped since the last call, or with
-   * `most`; the remainder counts for the next call.
-   */
-  async dropBelow(most: number): Promise<{ readonly dropped: number; readonly isAll: boolean }> {
-    if (most === Number.POSITIVE_INFINITY || this.#levels.isShortBelow) await this.#levels.settledBelow()
-    return this.#levels.takeDropped(most)
+    const { memtable } = this.#parts
+    while (memtable.segments.length > 1 && !this.#isStopped) await this.#flush(memtable.segments[0]!)
   }
 
   /** Writes a segment into files. */
@@ -180,7 +127,7 @@ export class MergeScheduler {
       return true
     })
     await onMerged(fileNumber + 1)
-    this.startLevels()
+    this.levels.start()
   }
 
   async #writeFiles(segment: Segment, file: number): Promise<readonly SegmentRow[]> {
@@ -196,7 +143,12 @@ export class MergeScheduler {
       }
     }
     const { store } = this.#parts
-    const rows = await withStoreErrorsAsync(store.path, () => this.#writeHere(segment, file))
+    const steps = flushSegment(unsyncedFiles(store), segment, file)
+    const onStep = (share: number) => {
+      if (this.#isStopped) throw storeClosed()
+      this.#advance(share)
+    }
+    const rows = await withStoreErrorsAsync(store.path, () => runInTurns(steps, onStep))
     await syncSegments(store, rows)
     return rows
   }
@@ -205,13 +157,10 @@ export class MergeScheduler {
   async #writeInThread(thread: FlushThread, segment: Segment, file: number): Promise<readonly SegmentRow[]> {
     const spare = this.#spare
     this.#spare = undefined
-    for (const steps = segment.copyInSteps(spare); ; await nextTurn()) {
-      const { done, value: copy } = steps.next()
-      if (!done) continue
-      const { rows, memory } = await thread.run({ copy, file }, [copy.memory])
-      this.#spare = memory
-      return rows
-    }
+    const copy = await runInTurns(segment.copyInSteps(spare))
+    const { rows, memory } = await thread.run({ copy, file }, [copy.memory])
+    this.#spare = memory
+    return rows
   }
 
   /** Follows the progress of the thread with a segment of some bytes, until the returned function is called. */
@@ -221,8 +170,7 @@ export class MergeScheduler {
     const follow = async () => {
       for (let place = start; !isEnded; place = this.#flushed.place) {
         await this.#flushed.left(place)
-        this.#progress = this.#flushed.bytesSince(start) / length
-        this.#wake()
+        this.#advance(this.#flushed.bytesSince(start) / length)
       }
     }
     void follow()
@@ -231,17 +179,4 @@ export class MergeScheduler {
       this.#flushed.wake()
     }
   }
-
-  async #writeHere(segment: Segment, file: number): Promise<readonly SegmentRow[]> {
-    for (const steps = flushSegment(unsyncedFiles(this.#parts.store), segment, file); ; ) {
-      const { done, value } = steps.next()
-      if (done) return value
-      await this.#pause(value)
-      if (!this.#isStopped) continue
-      steps.return([])
-      return []
-    }
-  }
 }
-
-function ignore(): void {}

@@ -1,5 +1,5 @@
-import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
-import { decodeLedgerRecord } from '../records/ledger-record.js'
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import { getLedgerRecord } from '../records/ledger-record.js'
 import { listSegmentRows } from '../records/segment-rows.js'
 
 /** Gives numbers to the segment files that the writer of a store makes. A number that a row had is not given again. */
@@ -13,8 +13,7 @@ export class SegmentNumbers {
 
   /** Takes as many numbers as are asked for, which follow each other. Returns the first. */
   take(count = 1): number {
-    const bytes = this.#store.meta.getBinary(LEDGER_KEY)
-    const least = bytes ? decodeLedgerRecord(bytes).nextFile : 0
+    const least = getLedgerRecord(this.#store)?.nextFile ?? 0
     const used = listSegmentRows(this.#store).map(({ file }) => file + 1)
     this.#next = Math.max(this.#next, least, ...used)
     const first = this.#next

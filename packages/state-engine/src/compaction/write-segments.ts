@@ -1,10 +1,20 @@
 import { removeIfPossible, syncFile, syncFolder } from '@ledger-state/core/files'
-import { hashSeedOf, type LmdbStore, withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import { withStoreErrorsAsync } from '../lmdb/store-errors.js'
 import type { SegmentRow } from '../records/segment-rows.js'
 import type { Codec } from '../segments/codec.js'
+import { hashSeedOf } from '../segments/key-filter.js'
 import { segmentPath } from '../segments/segment-names.js'
 import { SegmentWriter, type WrittenSegment } from '../segments/segment-writer.js'
 import { mostFileBytes, type SegmentSink, SplitWriter } from '../segments/split-writer.js'
+
+/** Name of the variable with which tests make the engine compress all files. */
+const COMPRESSED_VARIABLE = 'LEDGER_STATE_COMPRESSED'
+/** Most bytes that a write takes in a file in addition to its key and value. */
+const WRITE_BYTES = 64
+
+/** Part of a segment's row that is known before the segment is written. */
+export type SegmentPlace = Pick<SegmentRow, 'firstVersion' | 'lastVersion' | 'level' | 'isBase'>
 
 export interface FileFacts extends Pick<LmdbStore, 'path' | 'segmentsId'> {
   /** Whether files are on disk once they are written. Without it nothing waits for the disk: see `syncSegments`. */
@@ -33,13 +43,6 @@ export async function syncSegments({ path, durability }: LmdbStore, rows: readon
     }
   })
 }
-/** Part of a segment's row that is known before the segment is written. */
-export type SegmentPlace = Pick<SegmentRow, 'firstVersion' | 'lastVersion' | 'level' | 'isBase'>
-
-/** Name of the variable with which tests make the engine compress all files. */
-const COMPRESSED_VARIABLE = 'LEDGER_STATE_COMPRESSED'
-/** Most bytes that a write takes in a file in addition to its key and value. */
-const WRITE_BYTES = 64
 
 /** Number of files that a segment may need, from above: two that follow each other have more bytes than one may have. */
 export function mostFiles(payloadBytes: number, writes: number): number {

@@ -4,7 +4,8 @@ import { workerData } from 'node:worker_threads'
 import { serveJobs } from '@ledger-state/core/threads'
 import type { CatalogJob, OpenCatalog } from './catalog-commits.js'
 import { applyChanges } from './change-recorder.js'
-import { type CatalogTables, openCatalogTables, withStoreErrors } from './lmdb-store.js'
+import { type CatalogTables, openCatalogTables } from './lmdb-store.js'
+import { withStoreErrors } from './store-errors.js'
 import { ThreadGate } from './thread-gate.js'
 import { runTransaction } from './write-transaction.js'
 
@@ -14,7 +15,8 @@ const opened = new Map<number, CatalogTables>()
 function open(catalog: OpenCatalog): CatalogTables {
   const found = opened.get(catalog.id)
   if (found) return found
-  const tables = openCatalogTables(catalog.file, catalog)
+  const { file, storeId, mapBytes } = catalog
+  const tables = openCatalogTables(file, { readOnly: false, storeId, mapBytes })
   opened.set(catalog.id, tables)
   return tables
 }

@@ -1,4 +1,4 @@
-import type { NumberedKey } from '../bytes/numbered-key.js'
+import type { RowKey } from '../bytes/row-key.js'
 import type { Table } from './table.js'
 
 /** Tables that write transactions change once a store exists. */
@@ -7,7 +7,7 @@ export type TableName = 'meta' | 'segments'
 /** A change of a table: a record is put, or removed if it has no value; without a key, all records are removed. */
 export interface TableChange {
   readonly table: TableName
-  readonly key: Uint8Array | NumberedKey | undefined
+  readonly key: Uint8Array | RowKey | undefined
   readonly value: Uint8Array | undefined
 }
 
@@ -16,7 +16,7 @@ export class ChangeRecorder {
   #changes: TableChange[] | undefined
 
   /** Has a table report its changes. */
-  watch<K extends Uint8Array | NumberedKey>(name: TableName, table: Table<K>): Table<K> {
+  watch<K extends Uint8Array | RowKey>(name: TableName, table: Table<K>): Table<K> {
     const { putSync, removeSync, clearSync } = table
     const note = (key: K | undefined, value: Uint8Array | undefined) =>
       // The caller may use the memory of the value again, which a copy of a small part would bring along.
@@ -50,7 +50,7 @@ export class ChangeRecorder {
 
 /** Makes recorded changes, within the transaction of the caller. */
 export function applyChanges(
-  tables: { readonly meta: Table<Uint8Array>; readonly segments: Table<NumberedKey> },
+  tables: { readonly meta: Table<Uint8Array>; readonly segments: Table<RowKey> },
   changes: readonly TableChange[],
 ): void {
   for (const { table: name, key, value } of changes) {
@@ -62,6 +62,6 @@ export function applyChanges(
 }
 
 /** A buffer comes from another thread as an array of bytes, and lmdb-js reads keys as buffers. */
-function toKey(key: Uint8Array | NumberedKey): Buffer | NumberedKey {
+function toKey(key: Uint8Array | RowKey): Buffer | RowKey {
   return key instanceof Uint8Array ? Buffer.from(key.buffer, key.byteOffset, key.length) : key
 }

@@ -1,4 +1,5 @@
 import { isLedgerStateError } from '@ledger-state/core'
+import { isSystemError } from '@ledger-state/core/files'
 import { storeCorrupt, storeFailed } from '@ledger-state/engine/authoring'
 import { storeFailedErrors } from '../errors.js'
 
@@ -40,11 +41,6 @@ export function toReadError(cause: unknown): unknown {
   if (damage !== cause || !(cause instanceof Error) || isLedgerStateError(cause)) return damage
   const isOfLmdb = typeof (cause as { code?: unknown }).code === 'number' || OF_LMDB.test(cause.message)
   return isOfLmdb || isSystemError(cause) ? storeFailed(cause.message, cause) : cause
-}
-
-/** Whether a call of the operating system failed. */
-export function isSystemError(cause: unknown): cause is Error {
-  return cause instanceof Error && 'syscall' in cause
 }
 
 export interface ReadMethods {

@@ -12,13 +12,15 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 // database of the free list · main database · u64 last page · u64 transaction.
 // Database: u32 page size (only of the free list) · u16 flags · u16 depth · u64 branch pages · u64 leaf pages · u64 overflow
 // pages · u64 entries · u64 root page. The main database has a node with such data for each named database.
-const PAGE_HEADER_LENGTH = 24
-const PAGE_TRANSACTION_AT = 8
+export const PAGE_HEADER_LENGTH = 24
+export const PAGE_TRANSACTION_AT = 8
 export const PAGE_FLAGS_AT = 18
-const LOWER_AT = 20
-const UPPER_AT = 22
-const OVERFLOW_COUNT_AT = 20
-const [BRANCH_PAGE, LEAF_PAGE, OVERFLOW_PAGE] = [1, 2, 4]
+export const LOWER_AT = 20
+export const UPPER_AT = 22
+export const OVERFLOW_COUNT_AT = 20
+const BRANCH_PAGE = 1
+export const LEAF_PAGE = 2
+export const OVERFLOW_PAGE = 4
 export const META_PAGE = 8
 const META_LENGTH = 160
 export const MAGIC_AT = 24
@@ -29,17 +31,23 @@ export const FREE_LIST_AT = 48
 const ENCRYPTED = 0x2000
 export const MAIN_AT = 96
 export const LAST_PAGE_AT = 144
-const TRANSACTION_AT = 152
+export const TRANSACTION_AT = 152
 export const DATA_FILE_MAGIC = 0xbeef_c0de
 export const DATA_FILE_VERSION = 2
 const DATABASE_LENGTH = 48
-/** Offset of the root page in a database. */
+// Offsets in a database.
+export const DEPTH_AT = 6
+const BRANCH_PAGES_AT = 8
+export const LEAF_PAGES_AT = 16
+export const OVERFLOW_PAGES_AT = 24
+export const ENTRIES_AT = 32
 export const ROOT_AT = 40
 export const NO_PAGE = 0xffff_ffff_ffff_ffffn
-const NODE_HEADER_LENGTH = 8
+export const NODE_HEADER_LENGTH = 8
 /** Length of a reference to overflow pages: u64 page · u64 transaction · u64 pages. */
-const OVERFLOW_REFERENCE_LENGTH = 24
-const [IN_OVERFLOW_PAGES, IS_DATABASE] = [1, 2]
+export const OVERFLOW_REFERENCE_LENGTH = 24
+export const IN_OVERFLOW_PAGES = 1
+const IS_DATABASE = 2
 const PAGE_SIZES = [512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536]
 /** Page size that is assumed if the first page cannot be read. */
 const USUAL_PAGE_SIZE = 4_096
@@ -237,17 +245,15 @@ function decodeNode(body: Buffer, start: number, isBranch: boolean): PageNode | 
 }
 
 export function decodeDatabaseRoot(bytes: Buffer): DatabaseRoot {
-  const [branchPages, leafPages, overflowPages, entries] = [8, 16, 24, 32].map((at) =>
-    Number(bytes.readBigUInt64LE(at)),
-  )
+  const count = (at: number) => Number(bytes.readBigUInt64LE(at))
   const root = bytes.readBigUInt64LE(ROOT_AT)
   return {
     flags: bytes.readUInt16LE(4),
-    depth: bytes.readUInt16LE(6),
-    branchPages: branchPages!,
-    leafPages: leafPages!,
-    overflowPages: overflowPages!,
-    entries: entries!,
+    depth: bytes.readUInt16LE(DEPTH_AT),
+    branchPages: count(BRANCH_PAGES_AT),
+    leafPages: count(LEAF_PAGES_AT),
+    overflowPages: count(OVERFLOW_PAGES_AT),
+    entries: count(ENTRIES_AT),
     root: root === NO_PAGE ? undefined : Number(root),
   }
 }

@@ -2,26 +2,23 @@ import { randomBytes } from 'node:crypto'
 import { accessSync, constants, rmSync, type Stats, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { isLedgerStateError } from '@ledger-state/core'
 import { isPresent, moveDurablyNow } from '@ledger-state/core/files'
-import { storeCorrupt, storeFailed } from '@ledger-state/engine/authoring'
-import type { RootDatabase } from 'lmdb'
-import { NUMBERED_KEY_ENCODER, type NumberedKey } from '../bytes/numbered-key.js'
+import { storeCorrupt } from '@ledger-state/engine/authoring'
 import { openRecord, RecordBuilder } from '../bytes/record.js'
-import { storeFailedErrors, storeFormat, storeFull, storeMissing, storeReadOnly } from '../errors.js'
+import { ROW_KEY_ENCODER, type RowKey } from '../bytes/row-key.js'
+import { storeFailedErrors, storeFormat, storeMissing } from '../errors.js'
 import { ChangeRecorder } from './change-recorder.js'
 import type { Compress } from './compress.js'
-import { isSystemError, toDamage } from './damage-errors.js'
 import { expectSoundFile } from './data-file.js'
 import { DataFileSync } from './data-file-sync.js'
 import { DataPages } from './data-pages.js'
 import type { Durability } from './durability.js'
 import { EMPTY_FILE_LENGTH, emptyDataFile } from './empty-file.js'
-import { freeBytes } from './free-bytes.js'
 import { seeNewest, showNewer } from './last-transaction.js'
-import { DEFAULT_MAP_BYTES, openEnvironment } from './open-environment.js'
+import { DEFAULT_MAP_BYTES, type EnvironmentOptions, openEnvironment } from './open-environment.js'
 import { STORE_ID_KEY } from './store-claim.js'
-import type { LmdbEnvironment, ReadTransaction, Table } from './table.js'
+import { withStoreErrors } from './store-errors.js'
+import type { KeyEncoder, LmdbEnvironment, ReadTransaction, Table } from './table.js'
 import { runTransaction } from './write-transaction.js'
 import { acquireWriterLock } from './writer-lock.js'
 
@@ -34,19 +31,12 @@ export const STORE_FILE = 'state.mdb'
 export const UNFINISHED_STORE_FILE = `${STORE_FILE}.part`
 export const LOCK_FILE = 'writer.lock'
 
-export type Records = Table<NumberedKey>
-
-interface KeyEncoder<K> {
-  writeKey(key: K, target: Uint8Array, position: number): number
-  readKey(source: Uint8Array, start: number, end: number): K
-}
-
 export interface LmdbStore {
   /** Folder of the store. */
   readonly path: string
   readonly readOnly: boolean
   readonly durability: Durability
-  /** Whether every read compares the record with its checksum. */
+  /** Whether each snapshot compares the blocks that it reads with their checksums. */
   readonly verifyReads: boolean
   /** Which segment files of high levels are compressed. */
   readonly compress: Compress
@@ -57,7 +47,7 @@ export interface LmdbStore {
   readonly root: LmdbEnvironment
   readonly meta: Table<Uint8Array>
   /** Segment files, by first version and file number: `segment-rows.ts`. */
-  readonly segments: Records
+  readonly segments: Table<RowKey>
   /** Knows which part of the data file is on disk. */
   readonly sync: DataFileSync
   /** Knows the changes that a transaction makes. */
@@ -87,7 +77,6 @@ const LAYOUT_KEY = Buffer.from('layout')
 /** Key of the id in the headers of segment files, if that is not the store's. */
 const SEGMENTS_ID_KEY = Buffer.from('segments-id')
 const SEGMENTS_ID_SEED = crc32(SEGMENTS_ID_KEY)
-export const LEDGER_KEY = Buffer.from('ledger')
 
 export interface LmdbStoreOptions {
   readonly path: string
@@ -206,9 +195,7 @@ function createDataFile(
   writeFileSync(unfinished, emptyDataFile(mapBytes ?? DEFAULT_MAP_BYTES))
   const root = openEnvironment(unfinished, { readOnly: false, mapBytes })
   try {
-    runTransaction(root as unknown as LmdbEnvironment, 'none', () =>
-      openTables(root, file, { create: true, segmentsId }),
-    )
+    runTransaction(root, 'none', () => openTables(root, file, { create: true, segmentsId }))
   } finally {
     void root.close()
     rmSync(`${unfinished}-lock`, { force: true })
@@ -231,15 +218,12 @@ function createPlaceCheck(file: string): () => void {
 
 export type CatalogTables = Pick<LmdbStore, 'storeId' | 'segmentsId' | 'root' | 'meta' | 'segments'>
 
-/**
- * Opens the tables of a store that this process has open already.
- * @throws `store_missing` if the file is another one now
- */
+/** Opens the tables of the store with an id. @throws `store_missing` if the file is of another one */
 export function openCatalogTables(
   file: string,
-  { storeId, mapBytes }: { readonly storeId: bigint; readonly mapBytes: number | undefined },
+  { storeId, ...options }: EnvironmentOptions & { readonly storeId: bigint },
 ): CatalogTables {
-  const root = openEnvironment(file, { readOnly: false, mapBytes })
+  const root = openEnvironment(file, options)
   try {
     const tables = openTables(root, file)
     if (tables.storeId !== storeId) throw storeMissing.storeFileGone(file, 'replaced')
@@ -251,15 +235,14 @@ export function openCatalogTables(
 }
 
 function openTables(
-  root: RootDatabase<Buffer, Uint8Array>,
+  root: LmdbEnvironment,
   file: string,
   { create = false, segmentsId }: { readonly create?: boolean; readonly segmentsId?: bigint | undefined } = {},
 ): CatalogTables {
   const table = <K>(name: string, keyEncoder?: KeyEncoder<K>): Table<K> => {
-    const keys = keyEncoder ? { keyEncoder: keyEncoder as never } : { keyEncoding: 'binary' as const }
-    const options = { name, encoding: 'binary' as const, create, ...keys }
-    const opened: unknown = root.openDB(options)
-    if (opened) return opened as Table<K>
+    const keys = keyEncoder ? { keyEncoder } : { keyEncoding: 'binary' as const }
+    const opened = root.openDB<K>({ name, encoding: 'binary', create, ...keys })
+    if (opened) return opened
     throw storeFormat.notAStore(file, `it has no database ${name}`)
   }
   // The layout is checked first, because a store of another layout has other databases.
@@ -269,9 +252,9 @@ function openTables(
   return {
     storeId,
     segmentsId: expectSegmentsId(meta, create ? segmentsId : undefined) ?? storeId,
-    root: root as unknown as LmdbEnvironment,
+    root,
     meta,
-    segments: table('segments', NUMBERED_KEY_ENCODER),
+    segments: table('segments', ROW_KEY_ENCODER),
   }
 }
 
@@ -300,76 +283,4 @@ function expectSegmentsId(meta: Table<Uint8Array>, create: bigint | undefined): 
   const content = openRecord(record, SEGMENTS_ID_SEED, () => 'the id of the segment files')
   if (content.length !== 8) throw storeCorrupt('the store has no id of its segment files')
   return content.readBigUInt64BE()
-}
-
-/** Secret of the hash of keys in the segment files of a store. */
-export function hashSeedOf({ segmentsId }: Pick<LmdbStore, 'segmentsId'>): Buffer {
-  const seed = Buffer.alloc(8)
-  seed.writeBigUInt64LE(segmentsId)
-  return seed
-}
-
-/** Free space below which a failed write is reported as a full disk. */
-const FULL_BELOW_BYTES = 2 ** 20
-
-/** Runs work on the store in a folder, and converts errors of LMDB or the system to errors of the store. */
-export function withStoreErrors<T>(path: string, work: () => T): T {
-  try {
-    return work()
-  } catch (cause) {
-    throw toStoreError(path, cause)
-  }
-}
-
-/** Same as `withStoreErrors`, for work that waits. */
-export async function withStoreErrorsAsync<T>(path: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (cause) {
-    throw toStoreError(path, cause)
-  }
-}
-
-/**
- * Same as `withStoreErrors`, for all work of an engine: every call of the system that fails on its way is an error of the
- * store. Errors of other kinds, such as those of a listener, stay as they are.
- */
-export function withSystemErrors<T>(path: string, work: () => T): T {
-  try {
-    return work()
-  } catch (cause) {
-    throw isSystemError(cause) ? toStoreError(path, cause) : cause
-  }
-}
-
-/**
- * Runs work that waits on a folder of a store: every failed system call becomes an error of the store, such as
- * `store_full`.
- */
-export async function withSystemErrorsAsync<T>(path: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (cause) {
-    throw isSystemError(cause) ? toStoreError(path, cause) : cause
-  }
-}
-
-/** Converts an error of LMDB or the system to an error of the store in a folder. */
-export function toStoreError(path: string, cause: unknown): unknown {
-  if (isLedgerStateError(cause)) return cause
-  const why = cause instanceof Error ? cause.message : String(cause)
-  // LMDB reports a short write as an I/O error; mostly the disk is full.
-  const isShortWrite = /Input\/output error/.test(why)
-  if (
-    /ENOSPC|EDQUOT|No space left|disk is full|MDB_MAP_FULL/i.test(why) ||
-    (isShortWrite && freeBytes(path) < FULL_BELOW_BYTES)
-  )
-    return storeFull(path, cause)
-  if (/EACCES|Permission denied|EROFS|Read-only file system|readonly database|unable to open database/i.test(why))
-    return storeReadOnly.storeNotWritable(path, why, cause)
-  if (/MDB_INVALID|MDB_VERSION_MISMATCH/.test(why)) return storeFormat.notAStore(path, why, cause)
-  const damage = toDamage(cause)
-  if (damage !== cause) return damage
-  const hint = isShortWrite ? ' (has a quota or a limit on the size of files been reached?)' : ''
-  return storeFailed(`${why}${hint}`, cause)
 }

@@ -1,10 +1,11 @@
 import { accessSync, constants } from 'node:fs'
 import { dirname } from 'node:path'
-import { openAsClass, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb'
+import { openAsClass, type RootDatabaseOptionsWithPath } from 'lmdb'
 import { storeFailedErrors, storeReadOnly } from '../errors.js'
 import { type ReadMethods, reportReadErrors } from './damage-errors.js'
 import { PAGE_SIZE } from './empty-file.js'
 import { expectResources, mayWriteLockFile } from './expect-resources.js'
+import type { LmdbEnvironment } from './table.js'
 
 /** Address space for the map, not memory or disk: so large that no process has to map the file again as it grows. */
 export const DEFAULT_MAP_BYTES = 2 ** 40
@@ -25,7 +26,7 @@ interface LmdbDatabase {
 }
 
 interface LmdbDatabaseClass {
-  new (name: null, options: object): RootDatabase<Buffer, Uint8Array>
+  new (name: null, options: object): LmdbEnvironment
   readonly prototype: LmdbDatabase & ReadMethods
 }
 
@@ -46,7 +47,7 @@ const MAX_WAIT_MS = 64
  * because a process makes new ones if no other one has the file open. Two processes that do so in step would destroy them for
  * each other, so the waits are random.
  */
-export function openEnvironment(file: string, options: EnvironmentOptions): RootDatabase<Buffer, Uint8Array> {
+export function openEnvironment(file: string, options: EnvironmentOptions): LmdbEnvironment {
   expectResources(file, options.mapBytes ?? DEFAULT_MAP_BYTES)
   // LMDB needs its lock file unless it reads only.
   const isWritable = !options.isFinal && mayWriteLockFile(file) && mayWrite(file)
@@ -66,11 +67,7 @@ function waitSync(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
 }
 
-function openOnce(
-  file: string,
-  { readOnly, mapBytes }: EnvironmentOptions,
-  isWritable: boolean,
-): RootDatabase<Buffer, Uint8Array> {
+function openOnce(file: string, { readOnly, mapBytes }: EnvironmentOptions, isWritable: boolean): LmdbEnvironment {
   const options: RootDatabaseOptionsWithPath & { readonly noReadAhead: boolean } = {
     path: file,
     readOnly: !isWritable,

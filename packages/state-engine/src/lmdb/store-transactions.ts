@@ -1,7 +1,8 @@
 import { storeClosed } from '@ledger-state/engine/authoring'
 import { CatalogCommits } from './catalog-commits.js'
 import type { Durability } from './durability.js'
-import { type LmdbStore, withStoreErrorsAsync } from './lmdb-store.js'
+import type { LmdbStore } from './lmdb-store.js'
+import { withStoreErrorsAsync } from './store-errors.js'
 import { runTransaction, tryTransaction } from './write-transaction.js'
 
 /**
@@ -98,35 +99,27 @@ export class StoreTransactions {
    * @throws `store_full`, `store_failed`
    */
   async syncAfter(work: () => Promise<void>): Promise<void> {
-    const { path, root, sync } = this.#store
+    const { path, sync } = this.#store
     await this.inTurn(() =>
       withStoreErrorsAsync(path, async () => {
         await work()
-        if (sync.isInDoubt) {
-          await sync.regain()
-          return
-        }
-        const error = await new Promise<Error | null | undefined>((resolve) => root.sync(resolve))
-        if (!error) return
-        sync.doubt()
-        throw error
+        await (sync.isInDoubt ? sync.regain() : this.#syncDataFile())
       }),
     )
   }
 
   /** Makes all transactions so far durable. @throws `store_full`, `store_failed` */
   async sync(): Promise<void> {
-    const { path, root, sync } = this.#store
-    await withStoreErrorsAsync(path, async () => {
-      if (sync.isInDoubt) {
-        await this.inTurn(() => sync.regain())
-        return
-      }
-      const error = await new Promise<Error | null | undefined>((resolve) => root.sync(resolve))
-      if (!error) return
-      sync.doubt()
-      throw error
-    })
+    const { path, sync } = this.#store
+    await withStoreErrorsAsync(path, () => (sync.isInDoubt ? this.inTurn(() => sync.regain()) : this.#syncDataFile()))
+  }
+
+  async #syncDataFile(): Promise<void> {
+    const { root, sync } = this.#store
+    const error = await new Promise<Error | null | undefined>((resolve) => root.sync(resolve))
+    if (!error) return
+    sync.doubt()
+    throw error
   }
 
   /** Called after a transaction failed, perhaps because of a sync. With the durability `none` transactions have none. */

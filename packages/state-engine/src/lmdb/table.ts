@@ -51,6 +51,20 @@ export interface RootStats extends TableStats {
   readonly free: TableStats
 }
 
+export interface KeyEncoder<K> {
+  writeKey(key: K, target: Uint8Array, position: number): number
+  readKey(source: Uint8Array, start: number, end: number): K
+}
+
+/** Values are bytes, and so are keys without an encoder. */
+export interface TableOptions<K> {
+  readonly name: string
+  readonly encoding: 'binary'
+  readonly create: boolean
+  readonly keyEncoder?: KeyEncoder<K>
+  readonly keyEncoding?: 'binary'
+}
+
 /** A data file that is open. */
 export interface LmdbEnvironment {
   /** Runs work in a write transaction. An error of the work undoes all of it. */
@@ -62,6 +76,8 @@ export interface LmdbEnvironment {
   useReadTransaction(): ReadTransaction
   /** Makes the next read transaction see the newest state. */
   resetReadTxn(): void
+  /** Opens a table. Undefined if there is none and it is not to be created. */
+  openDB<K>(options: TableOptions<K>): Table<K> | undefined
   /** Number of the current write transaction. */
   getWriteTxnId(): number
   /** Reads from the database that has the roots of all tables, by their names. */

@@ -1,3 +1,4 @@
+import { partitionPoint } from '@ledger-state/core'
 import type { BlockEntry } from '@ledger-state/engine/authoring'
 import { grown } from './grown.js'
 
@@ -66,14 +67,7 @@ export class BlockList {
   #countAtMost(version: bigint): number {
     if (version < this.#first) return 0
     const relative = Number(version - this.#first)
-    let least = 0
-    let most = this.#count
-    while (least < most) {
-      const middle = (least + most) >> 1
-      if (this.#versions[middle]! <= relative) least = middle + 1
-      else most = middle
-    }
-    return least
+    return partitionPoint(this.#versions.subarray(0, this.#count), (one) => one <= relative)
   }
 
   push({ firstVersion, block }: BlockEntry): void {

@@ -1,13 +1,19 @@
 import { Buffer } from 'node:buffer'
 import { hash } from 'node:crypto'
-import { isLedgerStateError, type VersionWrites, type Write } from '@ledger-state/core'
+import { atOnce, isLedgerStateError, type VersionWrites, type Write } from '@ledger-state/core'
 import { valueToStored } from '@ledger-state/engine/authoring'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { highHalf, lowHalf } from '../bytes/numbered-key.js'
+import { highHalf, lowHalf } from '../bytes/version-halves.js'
 import { indexCommit } from '../wal/index-payload.js'
-import { applyTruncation, payloadLength, putCommit, putTruncation, truncationLength } from '../wal/put-payload.js'
+import {
+  applyTruncation,
+  payloadLength,
+  putCommitInSteps,
+  putTruncation,
+  truncationLength,
+} from '../wal/put-payload.js'
 import { fingerprintOf } from './fingerprint.js'
 import { Memtable } from './memtable.js'
 import { NONE, Segment } from './segment.js'
@@ -69,7 +75,7 @@ function commit(memtable: Memtable, segment: Segment, number: number, versions: 
   const content = { number, chainId: 7n, versions, mark: Buffer.from([number]), blockBefore: segment.head?.latestBlock }
   segment.reserve(payloadLength(content))
   try {
-    segment.head = putCommit(segment, memtable.hash, content, () => false)
+    segment.head = atOnce(putCommitInSteps(segment, memtable.hash, content, () => false))
     return true
   } catch (error) {
     expect(isLedgerStateError(error, 'duplicate_key')).toBe(true)
@@ -289,10 +295,11 @@ describe('Segment', () => {
       const versions = [{ version, block: { height: version, epoch: 0n, timestampUsec: 0n }, writes }]
       const content = { number: 1, chainId: 1n, versions, mark: undefined, blockBefore: undefined }
       segment.reserve(payloadLength(content))
-      putCommit(segment, memtable.hash, content, (key) => {
+      const hasValue = (key: Uint8Array) => {
         asked.push(text(key))
         return text(key) === 'elsewhere'
-      })
+      }
+      atOnce(putCommitInSteps(segment, memtable.hash, content, hasValue))
     }
     put(
       0n,

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import type { BlockInfo } from '@ledger-state/core'
 import { MAX_KEY_LENGTH, type Truncation } from '@ledger-state/engine'
-import { highHalf, lowHalf } from '../bytes/numbered-key.js'
+import { highHalf, lowHalf } from '../bytes/version-halves.js'
 import { BlockList, type BlockListCopy } from './block-list.js'
 import { DELETION, ENTRY_HEADER_LENGTH } from './entry-layout.js'
 import { fingerprintOf } from './fingerprint.js'

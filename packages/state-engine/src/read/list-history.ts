@@ -2,7 +2,7 @@ import { expectNotTruncated, type LedgerSummary, type Revision, versionPruned } 
 import { type HistoryRange, isStepKept, storedToValue } from '@ledger-state/engine/authoring'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { ReadSnapshot } from './read-snapshot.js'
-import { SegmentRevisionCursor } from './segment-revision-cursor.js'
+import { RevisionCursor } from './revision-cursor.js'
 
 /** Lists the writes of a key that the window of `ledger` sees. */
 export function* listHistory(
@@ -13,7 +13,7 @@ export function* listHistory(
   asked: LedgerSummary,
 ): Generator<Revision> {
   const { oldestVersion, latestVersion } = asked
-  const cursor = new SegmentRevisionCursor(store)
+  const cursor = new RevisionCursor(store)
   const highest = last === undefined || last > latestVersion ? latestVersion : last
   let seen: ReadSnapshot | undefined
   let told: bigint | undefined

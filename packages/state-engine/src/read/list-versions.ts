@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import type { VersionWrites, Write } from '@ledger-state/core'
 import { storedToValue } from '@ledger-state/engine/authoring'
-import { highHalf, lowHalf } from '../bytes/numbered-key.js'
+import { highHalf, lowHalf } from '../bytes/version-halves.js'
 import type { Segment } from '../memtable/segment.js'
 import { PRESENT } from '../segments/found.js'
 import { SegmentCursor } from '../segments/segment-cursor.js'

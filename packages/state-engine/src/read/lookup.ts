@@ -1,14 +1,13 @@
 import { Buffer } from 'node:buffer'
 import { storedValueEnd } from '@ledger-state/engine/authoring'
-import { hashSeedOf, type LmdbStore } from '../lmdb/lmdb-store.js'
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { fingerprintOf } from '../memtable/fingerprint.js'
-import { KeyHash } from '../memtable/key-hash.js'
 import type { Memtable } from '../memtable/memtable.js'
 import { NONE, type Segment } from '../memtable/segment.js'
 import { SegmentMatch } from '../segments/block-search.js'
 import { copyPart } from '../segments/byte-output.js'
 import { ABSENT, type Found, PRESENT, REMOVED } from '../segments/found.js'
-import { KeyProbe } from '../segments/key-filter.js'
+import { createKeyProbe, type KeyProbe } from '../segments/key-filter.js'
 import type { BlocksAhead } from './blocks-ahead.js'
 import type { ReadSnapshot } from './read-snapshot.js'
 import { type SegmentSlice, versionInSlice } from './segment-slices.js'
@@ -30,7 +29,7 @@ export class Lookup {
   #copied = Buffer.alloc(0)
 
   constructor(store: LmdbStore) {
-    this.#probe = new KeyProbe(new KeyHash(hashSeedOf(store)))
+    this.#probe = createKeyProbe(store)
   }
 
   /** Version that wrote the value that was found. */

@@ -151,7 +151,7 @@ describe('openMergedWrites', () => {
     expect(rows.some((other) => other.file === file)).toBe(false)
     renameSync(segmentPath(path, row.file), segmentPath(path, file))
     runTransaction(store.root, 'none', () => {
-      expect(putMerged(store, new RecordBuilder(), { inputs: [row] }, [{ ...row, file }])).toBe(true)
+      expect(putMerged(store, new RecordBuilder(), [row], [{ ...row, file }])).toBe(true)
     })
     const merged = reader.openMergedWrites()
     expect(textsOf(merged, 0n, 99n)).toEqual(before)

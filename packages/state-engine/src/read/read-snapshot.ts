@@ -4,15 +4,14 @@ import { storeCorruptErrors } from '../errors.js'
 import type { AtFailpoint } from '../failpoints/failpoints.js'
 import { beginRead } from '../lmdb/begin-read.js'
 import { toReadError } from '../lmdb/damage-errors.js'
-import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { expectSoundNames } from '../lmdb/sound-names.js'
 import type { ReadTransaction } from '../lmdb/table.js'
 import type { Memtable } from '../memtable/memtable.js'
 import type { CommitHead } from '../memtable/segment.js'
 import { expectImportedEntries } from '../records/import-record.js'
-import { decodeLedgerRecord, type LedgerRecord } from '../records/ledger-record.js'
-import type { MergedState } from '../records/merged-state.js'
-import { expectAllVersions, listSegmentRows } from '../records/segment-rows.js'
+import { decodeLedgerRecord, LEDGER_KEY, type LedgerRecord } from '../records/ledger-record.js'
+import { expectAllVersions, listSegmentRows, type SegmentRow } from '../records/segment-rows.js'
 import { getTruncations, NO_TRUNCATIONS } from '../records/truncations.js'
 import { walFilePath } from '../wal/append-file.js'
 import { NO_SLICES, SegmentFiles, type SegmentSlice } from './segment-slices.js'
@@ -40,7 +39,15 @@ export function unmergedHead({ record, memtable }: Pick<ReadSnapshot, 'record' |
 export interface TableSource {
   readonly memtable: Memtable
   /** Brings the memtable up to date. Returns false if a file is gone that the ledger record needs. */
-  follow(merged: MergedState): boolean
+  follow(record: LedgerRecord): boolean
+}
+
+/** The ledger as one state of LMDB has it, without the commits of the WAL files. */
+interface MergedState {
+  readonly record: LedgerRecord
+  readonly truncations: readonly Truncation[]
+  /** Segment files, the oldest first. */
+  readonly segmentRows: readonly SegmentRow[]
 }
 
 /** Time for which reads share a snapshot, which is also the longest delay until they see commits of other processes. */
@@ -114,7 +121,7 @@ export class ReadSnapshots {
         this.#atFailpoint('read: transaction begun')
         const merged = this.#readMerged(transaction)
         this.#atFailpoint('read: ledger record read')
-        const slices = this.#openSlices(merged)
+        const slices = merged ? this.#files.take(merged.segmentRows) : NO_SLICES
         if (typeof slices === 'number') {
           if (slices === missingSegment && isDamaged(transaction)) this.#files.failMissing(slices)
           missingSegment = slices
@@ -123,7 +130,7 @@ export class ReadSnapshots {
           transaction.done()
           continue
         }
-        if (!merged || this.#source.follow(merged)) {
+        if (!merged || this.#source.follow(merged.record)) {
           this.#atFailpoint('read: files followed')
           this.#files.keep(slices)
           const record = merged?.record
@@ -132,7 +139,7 @@ export class ReadSnapshots {
         }
         const { walFile } = merged.record
         if (walFile === missingWal && isDamaged(transaction)) {
-          throw storeCorruptErrors.walFileDamaged(
+          throw storeCorruptErrors.fileDamaged(
             walFilePath(this.#store.path, walFile),
             0,
             'the file, or one after it, is missing',
@@ -146,11 +153,6 @@ export class ReadSnapshots {
       }
       transaction.done()
     }
-  }
-
-  /** Opens the segment files of a state. Returns the number of one that is gone, if there is one. */
-  #openSlices(merged: MergedState | undefined): readonly SegmentSlice[] | number {
-    return merged ? this.#files.take(merged.segmentRows) : NO_SLICES
   }
 
   #readMerged(transaction: ReadTransaction): MergedState | undefined {

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer'
+import { partitionPoint } from '@ledger-state/core'
 import { keyAfter } from '@ledger-state/core/bytes'
 import type { Segment } from '../memtable/segment.js'
 import type { ReadSnapshot } from './read-snapshot.js'
@@ -86,7 +87,9 @@ function keysOfRun(
 ): SourceKeys {
   const { bytes } = segment
   const keys: ScannedKey[] = []
-  for (let place = firstAtLeast(segment, run, begin); place < run.length; place++) {
+  const isBelow = (key: number) =>
+    bytes.compare(begin, 0, begin.length, segment.startOfKey(key), segment.endOfKey(key)) < 0
+  for (let place = partitionPoint(run, isBelow); place < run.length; place++) {
     if (keys.length === count) return { keys, isWhole: false }
     const start = segment.startOfKey(run[place]!)
     const end = segment.endOfKey(run[place]!)
@@ -95,18 +98,4 @@ function keysOfRun(
     keys.push({ key: Buffer.from(bytes.subarray(start, end)), merged: undefined })
   }
   return { keys, isWhole: true }
-}
-
-function firstAtLeast(segment: Segment, run: Int32Array, begin: Uint8Array): number {
-  const { bytes } = segment
-  let least = 0
-  let most = run.length
-  while (least < most) {
-    const middle = (least + most) >> 1
-    const key = run[middle]!
-    const isBelow = bytes.compare(begin, 0, begin.length, segment.startOfKey(key), segment.endOfKey(key)) < 0
-    if (isBelow) least = middle + 1
-    else most = middle
-  }
-  return least
 }

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import type { KeyedEntry } from '@ledger-state/core'
+import { beginsWith } from '@ledger-state/core/bytes'
 import { storedToValue } from '@ledger-state/engine/authoring'
 import { SegmentMatch } from '../segments/block-search.js'
 import { copyPart } from '../segments/byte-output.js'
@@ -100,10 +101,4 @@ function entryOf(key: Uint8Array, cursors: readonly Cursor[]): KeyedEntry | null
     return annotation ? { key, version, value, annotation } : { key, version, value }
   }
   return null
-}
-
-function beginsWith(key: Uint8Array, prefix: Uint8Array): boolean {
-  if (key.length < prefix.length) return false
-  for (let at = prefix.length - 1; at >= 0; at--) if (key[at] !== prefix[at]) return false
-  return true
 }

@@ -1,6 +1,6 @@
 import { isLedgerStateError } from '@ledger-state/core'
 import { isPresent } from '@ledger-state/core/files'
-import { highHalf, lowHalf } from '../bytes/numbered-key.js'
+import { highHalf, lowHalf } from '../bytes/version-halves.js'
 import { storeCorruptErrors } from '../errors.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { SegmentRow } from '../records/segment-rows.js'
@@ -14,15 +14,24 @@ import { segmentPath } from '../segments/segment-names.js'
 import type { SegmentReader } from '../segments/segment-reader.js'
 import { VerifyEpochs } from '../segments/verify-epochs.js'
 
-/** A segment file, as far as a state of the store has it. */
-export interface SegmentSlice {
-  readonly row: SegmentRow
+interface OpenSegment {
   readonly reader: SegmentReader
   readonly lists: SegmentLists
+}
+
+/** A segment file, as far as a state of the store has it. */
+export interface SegmentSlice extends OpenSegment {
+  readonly row: SegmentRow
   readonly firstHigh: number
   readonly firstLow: number
   /** Newest version that is left, less the first. */
   readonly most: number
+}
+
+export function toSlice(row: SegmentRow, opened: OpenSegment): SegmentSlice {
+  const { firstVersion, until } = row
+  const first = { firstHigh: highHalf(firstVersion), firstLow: lowHalf(firstVersion) }
+  return { row, ...opened, ...first, most: Number(until - firstVersion) }
 }
 
 export const NO_SLICES: readonly SegmentSlice[] = []
@@ -64,7 +73,7 @@ export class SegmentFiles {
   readonly #indexMemory = { bytesLeft: INDEX_BYTES }
   readonly #epochs = new VerifyEpochs()
   readonly #isMapped = process.env[UNMAPPED_VARIABLE] === undefined
-  readonly #open = new Map<number, { readonly reader: SegmentReader; readonly lists: SegmentLists }>()
+  readonly #open = new Map<number, OpenSegment>()
   /** The last file that was found to be damaged. */
   #damaged: { readonly file: number; readonly error: Error; readonly until: number } | undefined
 
@@ -82,9 +91,7 @@ export class SegmentFiles {
     for (const row of rows.toReversed()) {
       const opened = this.#open.get(row.file) ?? this.#openFile(row)
       if (!opened) return row.file
-      const { firstVersion } = row
-      const first = { firstHigh: highHalf(firstVersion), firstLow: lowHalf(firstVersion) }
-      slices.push({ row, ...opened, ...first, most: Number(row.until - firstVersion) })
+      slices.push(toSlice(row, opened))
     }
     return slices
   }
@@ -95,7 +102,7 @@ export class SegmentFiles {
    */
   failMissing(file: number): never {
     this.#store.expectInPlace()
-    throw storeCorruptErrors.segmentDamaged(segmentPath(this.#store.path, file), 0, 'the file is missing')
+    throw storeCorruptErrors.fileDamaged(segmentPath(this.#store.path, file), 0, 'the file is missing')
   }
 
   /** Closes all files but the files of one state, the only one that is read afterwards. */

@@ -28,7 +28,7 @@ import {
   toHistoryRange,
   toScanRange,
 } from '@ledger-state/engine/authoring'
-import { highHalf, lowHalf } from '../bytes/numbered-key.js'
+import { highHalf, lowHalf } from '../bytes/version-halves.js'
 import type { AtFailpoint } from '../failpoints/failpoints.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { ABSENT, type Found, PRESENT } from '../segments/found.js'

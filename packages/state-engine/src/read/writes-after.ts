@@ -1,4 +1,4 @@
-import { isLedgerStateError } from '@ledger-state/core'
+import { isLedgerStateError, partitionPoint } from '@ledger-state/core'
 import { SegmentCursor } from '../segments/segment-cursor.js'
 import type { SegmentReader } from '../segments/segment-reader.js'
 import { countSegmentBlocks } from './merged-blocks.js'
@@ -20,7 +20,10 @@ export function writesAfter(slice: SegmentSlice, version: bigint, lists: Version
   const isWhole = row.firstVersion > version && row.until === row.lastVersion
   if (isWhole) return row.writes
   const versions = row.writes <= MOST_LISTED ? versionsOf(reader, lists) : undefined
-  if (versions) return countAtMost(versions, most) - countAtMost(versions, Number(version - row.firstVersion))
+  if (versions) {
+    const countAtMost = (last: number) => partitionPoint(versions, (one) => one <= last)
+    return countAtMost(most) - countAtMost(Number(version - row.firstVersion))
+  }
   const blocks = countSegmentBlocks([slice], row.firstVersion, row.lastVersion)
   const later = countSegmentBlocks([slice], version + 1n, row.until)
   return Math.round((row.writes * later) / Math.max(1, blocks))
@@ -47,16 +50,4 @@ function listVersions(reader: SegmentReader): Float64Array | undefined {
     throw error
   }
   return Float64Array.from(versions).sort()
-}
-
-/** Number of versions, which are in order, up to one. */
-function countAtMost(versions: Float64Array, version: number): number {
-  let least = 0
-  let most = versions.length
-  while (least < most) {
-    const middle = (least + most) >> 1
-    if (versions[middle]! <= version) least = middle + 1
-    else most = middle
-  }
-  return least
 }

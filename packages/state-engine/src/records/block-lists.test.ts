@@ -4,14 +4,13 @@ import type { BlockEntry } from '@ledger-state/engine/authoring'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type NumberedKey, numberedKeySeed, versionKey } from '../bytes/numbered-key.js'
 import { RecordBuilder } from '../bytes/record.js'
-import { ListedBlocks, ListWriter, MOST_LISTED } from './block-lists.js'
+import { ListedBlocks, ListWriter, listSeed, MOST_LISTED } from './block-lists.js'
 
 const builder = new RecordBuilder()
 
 interface List {
-  readonly key: NumberedKey
+  readonly key: bigint
   readonly value: Buffer
 }
 
@@ -19,7 +18,7 @@ interface List {
 function write(blocks: readonly BlockEntry[]): List[] {
   const lists: List[] = []
   const writer = new ListWriter(builder, (firstVersion, record) => {
-    lists.push({ key: versionKey(firstVersion, 0), value: Buffer.from(record) })
+    lists.push({ key: firstVersion, value: Buffer.from(record) })
   })
   for (const block of blocks) writer.add(block)
   writer.end()
@@ -91,23 +90,20 @@ describe('a list', () => {
 })
 
 describe('a damaged list', () => {
-  const key = versionKey(7n, 0)
+  const key = 7n
   const open = (content: readonly number[], sealedUnder = key) =>
-    new ListedBlocks(
-      key,
-      Buffer.from(builder.begin().bytes(Uint8Array.from(content)).seal(numberedKeySeed(sealedUnder))),
-    )
+    new ListedBlocks(key, Buffer.from(builder.begin().bytes(Uint8Array.from(content)).seal(listSeed(sealedUnder))))
   const numbers = (count: number) => new Array<number>(count).fill(1)
 
   it('is refused by its checksum', () => {
-    expect(() => open([1, 0, 0, 0, 0, ...numbers(24)], versionKey(8n, 0))).toThrow(/does not match its checksum/)
+    expect(() => open([1, 0, 0, 0, 0, ...numbers(24)], 8n)).toThrow(/does not match its checksum/)
     for (const { key, value } of write(chainBlocks(70))) {
       for (let bit = 0; bit < 8 * value.length; bit += 13) {
         const damaged = Buffer.from(value)
         damaged[bit >> 3]! ^= 1 << (bit & 7)
         expect(() => new ListedBlocks(key, damaged)).toThrow(expect.objectContaining({ code: 'store_corrupt' }))
       }
-      expect(() => new ListedBlocks(versionKey(1n, 0), value)).toThrow(/does not match its checksum/)
+      expect(() => new ListedBlocks(1n, value)).toThrow(/does not match its checksum/)
     }
   })
 

@@ -1,13 +1,13 @@
 import type { Buffer } from 'node:buffer'
 import type { BlockInfo } from '@ledger-state/core'
 import { type BlockEntry, storeCorrupt } from '@ledger-state/engine/authoring'
-import { type NumberedKey, numberedKeySeed, numberedKeyVersion, versionKey } from '../bytes/numbered-key.js'
 import { openRecord, type RecordBuilder } from '../bytes/record.js'
+import { rowKeySeed } from '../bytes/row-key.js'
 import { addBlock } from './ledger-record.js'
 
 // A segment file has its blocks in lists, each of them a record:
-//   u64 version that the first begins with, u48 0 → u8 blocks | u8 bytes of a version, of a height, of an epoch, of a time
-//     | u64 height | u64 epoch | u64 time of the first | for each other: version, height, epoch, time | u32 CRC
+//   u8 blocks | u8 bytes of a version, of a height, of an epoch, of a time | u64 height | u64 epoch | u64 time of the first
+//     | for each other: version, height, epoch, time | u32 CRC, with a seed made of the version that the first begins with
 // The numbers of the other blocks are stored as differences from the first, and heights also less the place in the
 // list. So all have the same length, and a version is found by bisection.
 
@@ -27,7 +27,6 @@ const OTHERS_AT = FIRST_AT + 3 * 8
 
 /** A list of successive blocks. */
 export class ListedBlocks {
-  readonly key: NumberedKey
   readonly count: number
   /** First version of the first block. */
   readonly firstVersion: bigint
@@ -37,8 +36,8 @@ export class ListedBlocks {
   readonly #stride: number
 
   /** Reads a record. @throws `store_corrupt` */
-  constructor(key: NumberedKey, record: Buffer) {
-    const content = openRecord(record, numberedKeySeed(key), () => 'a list of blocks')
+  constructor(firstVersion: bigint, record: Buffer) {
+    const content = openRecord(record, listSeed(firstVersion), () => 'a list of blocks')
     if (content.length < OTHERS_AT) throw storeCorrupt(`a list of blocks has ${content.length} bytes`)
     let stride = 0
     for (let column = 1; column <= COLUMNS; column++) {
@@ -51,9 +50,8 @@ export class ListedBlocks {
     if (count === 0 || count > MOST_LISTED || content.length !== length) {
       throw storeCorrupt(`a list of ${count} blocks has ${content.length} bytes`)
     }
-    this.key = key
     this.count = count
-    this.firstVersion = numberedKeyVersion(key)
+    this.firstVersion = firstVersion
     this.#firstBlock = {
       height: content.readBigUInt64BE(FIRST_AT),
       epoch: content.readBigUInt64BE(FIRST_AT + 8),
@@ -112,6 +110,11 @@ export class ListedBlocks {
   }
 }
 
+/** Seed of the checksum of a list, by the first version of its first block. */
+export function listSeed(firstVersion: bigint): number {
+  return rowKeySeed({ firstVersion, file: 0 })
+}
+
 /** Takes a list: the first version of its first block, and the record. */
 type PutList = (firstVersion: bigint, record: Uint8Array) => void
 
@@ -155,7 +158,7 @@ export class ListWriter {
     for (const width of widths) builder.u8(width)
     addBlock(builder, block)
     for (let at = 0; at < numbers.length; at++) builder.uint(numbers[at]!, widths[at % COLUMNS]!)
-    this.#put(firstVersion, builder.seal(numberedKeySeed(versionKey(firstVersion, 0))))
+    this.#put(firstVersion, builder.seal(listSeed(firstVersion)))
     this.#first = undefined
     this.#numbers = []
     this.#largest = [0, 0, 0, 0]

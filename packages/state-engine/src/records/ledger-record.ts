@@ -1,8 +1,10 @@
-import type { Buffer } from 'node:buffer'
+import { Buffer } from 'node:buffer'
 import type { BlockInfo } from '@ledger-state/core'
 import type { LedgerSummary, StoreBase } from '@ledger-state/engine'
 import { storeCorrupt } from '@ledger-state/engine/authoring'
 import { openRecord, type RecordBuilder } from '../bytes/record.js'
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import type { ReadOptions } from '../lmdb/table.js'
 import { type LogFilePosition, NO_POSITION } from './log-position.js'
 
 /** Describes the merged data, in one record, so that a reader sees all of it in one transaction. */
@@ -40,6 +42,22 @@ const COUNTERS_AT = 10
 const LOG_END_AT = COUNTERS_AT + 5
 const COMPLETE_AT = 8 * (LOG_END_AT + 4)
 const LENGTH = COMPLETE_AT + 1
+
+/** Key of the ledger record in the database `meta`. */
+export const LEDGER_KEY = Buffer.from('ledger')
+
+/** Reads the ledger record; undefined for a store without versions, and during an import. @throws `store_corrupt` */
+export function getLedgerRecord(
+  { meta }: Pick<LmdbStore, 'meta'>,
+  options: ReadOptions = {},
+): LedgerRecord | undefined {
+  const record = meta.getBinary(LEDGER_KEY, options)
+  return record && decodeLedgerRecord(record)
+}
+
+export function putLedgerRecord({ meta }: LmdbStore, builder: RecordBuilder, record: LedgerRecord): void {
+  meta.putSync(LEDGER_KEY, encodeLedgerRecord(builder, record))
+}
 
 export function encodeLedgerRecord(builder: RecordBuilder, record: LedgerRecord): Uint8Array {
   const { ledger, base } = record

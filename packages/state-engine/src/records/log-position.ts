@@ -13,5 +13,9 @@ export interface LogFilePosition extends LogPosition {
   readonly fileNumber: number
 }
 
+export function isSameEnd(a: LogFilePosition, b: LogFilePosition): boolean {
+  return a.fileNumber === b.fileNumber && a.length === b.length && a.checksum === b.checksum
+}
+
 /** Position that means none. */
 export const NO_POSITION: LogPosition = { length: 0, nextCommit: 0, checksum: 0 }

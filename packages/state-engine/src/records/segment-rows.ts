@@ -1,12 +1,6 @@
 import { storeCorrupt } from '@ledger-state/engine/authoring'
-import {
-  type NumberedKey,
-  numberedKeyPart,
-  numberedKeySeed,
-  numberedKeyVersion,
-  versionKey,
-} from '../bytes/numbered-key.js'
 import { openRecord, type RecordBuilder } from '../bytes/record.js'
+import { rowKeySeed } from '../bytes/row-key.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { ReadOptions } from '../lmdb/table.js'
 import type { LedgerRecord } from './ledger-record.js'
@@ -36,7 +30,6 @@ const BASE_FLAG = 1
 const LENGTH = 8 + 8 + 1 + 1 + 4 * 8 + 32
 
 export function putSegmentRow({ segments }: LmdbStore, builder: RecordBuilder, row: SegmentRow): void {
-  const key = keyOf(row)
   builder
     .begin()
     .u64(row.lastVersion)
@@ -44,15 +37,11 @@ export function putSegmentRow({ segments }: LmdbStore, builder: RecordBuilder, r
     .u8(row.level)
     .u8(row.isBase ? BASE_FLAG : 0)
   for (const number of [row.fileBytes, row.writes, row.keys, row.payloadBytes]) builder.u64(BigInt(number))
-  segments.putSync(key, builder.bytes(row.sha256).seal(numberedKeySeed(key)))
+  segments.putSync(row, builder.bytes(row.sha256).seal(rowKeySeed(row)))
 }
 
 export function removeSegmentRow({ segments }: LmdbStore, row: SegmentRow): void {
-  segments.removeSync(keyOf(row))
-}
-
-function keyOf({ firstVersion, file }: SegmentRow): NumberedKey {
-  return versionKey(firstVersion, file)
+  segments.removeSync(row)
 }
 
 /** Checks that the files have all versions that are merged: damage in LMDB may hide one. @throws `store_corrupt` */
@@ -80,12 +69,11 @@ function versionsMissing(first: bigint): Error {
 /** Lists the files, the oldest first. @throws `store_corrupt` */
 export function listSegmentRows({ segments }: Pick<LmdbStore, 'segments'>, options: ReadOptions = {}): SegmentRow[] {
   return Array.from(segments.getRange({ start: undefined, end: undefined, ...options }), ({ key, value }) => {
-    const content = openRecord(value, numberedKeySeed(key), () => 'a record of the database segments')
+    const content = openRecord(value, rowKeySeed(key), () => 'a record of the database segments')
     if (content.length !== LENGTH) throw storeCorrupt(`a record of the database segments has ${content.length} bytes`)
     const number = (at: number) => Number(content.readBigUInt64BE(18 + 8 * at))
     return {
-      firstVersion: numberedKeyVersion(key),
-      file: numberedKeyPart(key),
+      ...key,
       lastVersion: content.readBigUInt64BE(0),
       until: content.readBigUInt64BE(8),
       level: content[16]!,

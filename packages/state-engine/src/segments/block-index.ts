@@ -1,4 +1,3 @@
-import { copyBytes } from '@ledger-state/core/bytes'
 import type { KeyBuffer } from '../bytes/key-buffer.js'
 import { ByteOutput, toBytes } from './byte-output.js'
 import { compareBytes } from './compare-bytes.js'
@@ -51,7 +50,7 @@ export class BlockIndexBuilder {
   encode(end: number): Uint8Array {
     const { count } = this
     const bytes = new Uint8Array(count * INDEX_BYTES_PER_BLOCK + 4)
-    const views = indexViews(bytes, 0, count)
+    const views = indexViews(bytes, count)
     views.versions.set(this.#versions)
     views.ends.set(this.#ends)
     views.places.set(this.#places)
@@ -77,8 +76,8 @@ interface IndexViews {
   readonly places: Uint32Array
 }
 
-function indexViews(bytes: Uint8Array, start: number, count: number): IndexViews {
-  const at = bytes.byteOffset + start
+function indexViews(bytes: Uint8Array, count: number): IndexViews {
+  const at = bytes.byteOffset
   return {
     versions: new Float64Array(bytes.buffer, at, count),
     words: new Uint32Array(bytes.buffer, at + 8 * count, count),
@@ -113,9 +112,9 @@ export class BlockIndex {
   readonly #separators: Uint8Array
   readonly #skipped: number
 
-  constructor(bytes: Uint8Array, start: number, separators: Uint8Array, count: number) {
+  constructor(bytes: Uint8Array, separators: Uint8Array, count: number) {
     this.count = count
-    this.#views = indexViews(bytes, start, count)
+    this.#views = indexViews(bytes, count)
     this.#separators = toBytes(separators)
     this.#skipped = commonLength(separators, this.#views.ends)
   }
@@ -125,13 +124,11 @@ export class BlockIndex {
     return this.#views.places[block]!
   }
 
-  /** Copy of a separator, and its version; undefined if it has none. */
-  separatorOf(block: number): { readonly key: Uint8Array; readonly version: number | undefined } {
-    const version = this.#views.versions[block]!
-    return {
-      key: copyBytes(this.#separators.subarray(this.#startOf(block), this.#views.ends[block])),
-      version: version === NO_VERSION ? undefined : version,
-    }
+  /** Whether a block begins with further writes of a key, which ends the block before. */
+  continues(block: number, key: Uint8Array): boolean {
+    const { versions, ends } = this.#views
+    if (block >= this.count || versions[block] === NO_VERSION) return false
+    return compareBytes(this.#separators, this.#startOf(block), ends[block]!, key, 0, key.length) === 0
   }
 
   /** Number of the only block that may have the newest write of a key at or below a version, less the first of the file. */

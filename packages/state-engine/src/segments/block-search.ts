@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { operationLength } from './block-writer.js'
+import { endAt, operationLength } from './block-layout.js'
 import { partOf } from './byte-output.js'
 import { ABSENT, type Found, PRESENT, REMOVED } from './found.js'
 import { type KeyProbe, tagOf } from './key-filter.js'
@@ -165,11 +165,4 @@ export class SegmentMatch {
     this.start = 0
     this.end = length
   }
-}
-
-/** End of an entry. Each takes 2 or 4 bytes. */
-export function endAt(bytes: Uint8Array, ends: number, width: number, entry: number): number {
-  const at = ends + width * entry
-  const low = bytes[at]! | (bytes[at + 1]! << 8)
-  return width === 2 ? low : low + (bytes[at + 2]! << 16) + bytes[at + 3]! * 2 ** 24
 }

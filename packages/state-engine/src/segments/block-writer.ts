@@ -1,29 +1,10 @@
 import type { KeyBuffer } from '../bytes/key-buffer.js'
+import { CONTENT_HEAD_LENGTH } from './block-layout.js'
 import { ByteOutput, MAX_VARINT_LENGTH } from './byte-output.js'
 import { MOST_BLOCK_ENTRIES } from './format.js'
 
-// The content of a block: u8 0 · u8 w, 2 or 4 · u16 entries n · n × u8 tag · n × uw end of the entry, from the first one on ·
-//   entries
-// Entry: varint length of the key + 1, or 0 for the key of the entry before · key · u8 m, 1 to 16 · m × varint version, less
-//   the one before (the first less that of the file) · m × varint operation · bytes of each operation
-// Operation: 0 a deletion; odd: a value, of op >> 1 bytes; even: a patch of the value before, of (op − 2) >> 1 bytes
-
-export const DELETION_OPERATION = 0
-export const CONTENT_HEAD_LENGTH = 4
+/** Largest end of an entry that takes 2 bytes. */
 const MOST_NARROW = 0xffff
-
-export function valueOperation(length: number): number {
-  return 2 * length + 1
-}
-
-export function patchOperation(length: number): number {
-  return 2 * length + 2
-}
-
-/** Number of bytes that an operation has. */
-export function operationLength(operation: number): number {
-  return operation === DELETION_OPERATION ? 0 : Math.floor((operation - 1) / 2)
-}
 
 /** Puts entries into the content of a block. */
 export class BlockWriter {

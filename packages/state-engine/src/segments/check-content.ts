@@ -1,7 +1,6 @@
 import { MAX_KEY_LENGTH, MAX_VALUE_LENGTH } from '@ledger-state/engine'
 import { MAX_ANNOTATION_LENGTH } from '@ledger-state/engine/authoring'
-import { endAt } from './block-search.js'
-import { CONTENT_HEAD_LENGTH, DELETION_OPERATION, operationLength } from './block-writer.js'
+import { CONTENT_HEAD_LENGTH, DELETION_OPERATION, endAt, entryCountOf, operationLength } from './block-layout.js'
 import { MOST_BLOCK_ENTRIES, MOST_ENTRY_WRITES } from './format.js'
 
 /** No varint of a content is longer: it holds less than 2^53. */
@@ -31,7 +30,7 @@ class ContentCheck {
     const content = this.#content
     if (content.length < CONTENT_HEAD_LENGTH) return 'the content of a block has no head'
     const width = content[1]!
-    const count = content[2]! | (content[3]! << 8)
+    const count = entryCountOf(content, 0)
     if (width !== 2 && width !== 4) return `ends of entries have ${width} bytes`
     if (count === 0 || count > MOST_BLOCK_ENTRIES) return `a block has ${count} entries`
     const ends = CONTENT_HEAD_LENGTH + count

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { compareBytes } from './compare-bytes.js'
-import { FOOTER_LENGTH, hashedFooter, PARTS, type PartName } from './format.js'
+import { FOOTER_LENGTH, hashedFooter, PARTS } from './format.js'
 import { type KeyProbe, tagOf } from './key-filter.js'
 import { SKETCH_HASHES, sketchHash } from './key-sketch.js'
 import { ENVELOPE_LENGTH, fileLength } from './lmdb-envelope.js'
@@ -25,7 +25,7 @@ export function* checkSegment(
   onKey: (oldest: number) => void = () => {},
 ): Generator<number> {
   yield* checkHash(reader.file)
-  for (const name of PARTS) checkPart(reader.file, name)
+  for (const name of PARTS) reader.file.verifyPart(reader.summary.parts[name], name)
   yield* checkEntries(reader, probe, onKey)
   checkLists(reader)
 }
@@ -48,10 +48,6 @@ function* checkHash(file: SegmentFile): Generator<number> {
   const padding = Buffer.alloc(fileLength(file.length) - ENVELOPE_LENGTH - file.length)
   file.read(padding, file.length)
   if (padding.some((byte) => byte !== 0)) throw file.damaged(file.length, 'something follows the segment')
-}
-
-function checkPart(file: SegmentFile, name: PartName): void {
-  file.verifyPart(file.summary.parts[name], name)
 }
 
 function* checkEntries(reader: SegmentReader, probe: KeyProbe, onKey: (oldest: number) => void): Generator<number> {
@@ -116,14 +112,11 @@ function wrongSketch(file: SegmentFile): Error {
 
 function checkLists(reader: SegmentReader): void {
   const { file, identity } = reader
-  const lists = new SegmentLists(reader)
   let before = -1n
-  for (let list = 0; list < lists.count; list++) {
-    for (const { firstVersion } of lists.at(list)) {
-      if (firstVersion <= before || firstVersion > identity.lastVersion) {
-        throw file.damaged(file.summary.parts.lists.start, 'the lists of blocks do not ascend')
-      }
-      before = firstVersion
+  for (const { firstVersion } of new SegmentLists(reader)) {
+    if (firstVersion <= before || firstVersion > identity.lastVersion) {
+      throw file.damaged(file.summary.parts.lists.start, 'the lists of blocks do not ascend')
     }
+    before = firstVersion
   }
 }

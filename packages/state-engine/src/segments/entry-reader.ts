@@ -1,4 +1,4 @@
-import { operationLength } from './block-writer.js'
+import { operationLength } from './block-layout.js'
 import { ByteOutput } from './byte-output.js'
 import { MOST_ENTRY_WRITES } from './format.js'
 import { applyPatch } from './patch.js'

@@ -16,7 +16,7 @@ import { checksum } from '../bytes/checksum.js'
 // Separators: the bytes of all, one after the other
 // Filter: `key-filter.ts`
 // Sketch: n × f64 hash, ascending: `key-sketch.ts`
-// Lists of blocks: n × u64 first version · n × u32 end of the list · records as in the database `block-lists`
+// Lists of blocks: n × u64 first version · n × u32 end of the list · records (`records/block-lists.ts`)
 // Footer: u64 writes · u64 keys · u64 bytes of keys and values · u32 blocks · u32 lists · u48 place of the index, of the
 //   separators, of the filter, of the sketch, of the lists, of the footer · zeros · at 72: u32 CRC of the index, of the
 //   separators, of the filter, of the sketch, of the lists · SHA-256 of the segment up to here · u32 CRC: 128 bytes

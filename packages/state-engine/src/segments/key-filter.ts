@@ -1,4 +1,6 @@
-import type { KeyHash } from '../memtable/key-hash.js'
+import { Buffer } from 'node:buffer'
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import { KeyHash } from '../memtable/key-hash.js'
 
 // The filter of a segment: lines of 64 bytes, one for each 39 keys, so that a key costs one access to memory. The first
 // word of the hash chooses the line; the second one chooses two words of it, and three bits of one of these. The bits of
@@ -26,15 +28,23 @@ export class KeyProbe {
   take(key: Uint8Array): this {
     this.key = key
     this.first = this.#hash.of(key, 0, key.length)
-    return this.#takeHash(this.#hash.second)
-  }
-
-  #takeHash(second: number): this {
-    this.second = second
-    this.firstMask = threeBits(second >>> 8)
-    this.secondMask = threeBits(Math.imul(second, 0x9e37_79b1) ^ this.first)
+    this.second = this.#hash.second
+    this.firstMask = threeBits(this.second >>> 8)
+    this.secondMask = threeBits(Math.imul(this.second, 0x9e37_79b1) ^ this.first)
     return this
   }
+}
+
+/** Secret of the hash of keys in the segment files of a store. */
+export function hashSeedOf({ segmentsId }: Pick<LmdbStore, 'segmentsId'>): Buffer {
+  const seed = Buffer.alloc(8)
+  seed.writeBigUInt64LE(segmentsId)
+  return seed
+}
+
+/** Makes a probe for the segment files of a store. */
+export function createKeyProbe(store: Pick<LmdbStore, 'segmentsId'>): KeyProbe {
+  return new KeyProbe(new KeyHash(hashSeedOf(store)))
 }
 
 /** Byte of a block that each key has, from its hash: another key has the same with a probability of 1/256. */

@@ -1,31 +1,43 @@
 import { Buffer } from 'node:buffer'
+import {
+  DEPTH_AT,
+  ENTRIES_AT,
+  IN_OVERFLOW_PAGES,
+  LAST_PAGE_AT,
+  LEAF_PAGE,
+  LEAF_PAGES_AT,
+  LOWER_AT,
+  MAIN_AT,
+  NODE_HEADER_LENGTH,
+  OVERFLOW_COUNT_AT,
+  OVERFLOW_PAGE,
+  OVERFLOW_PAGES_AT,
+  OVERFLOW_REFERENCE_LENGTH,
+  PAGE_FLAGS_AT,
+  PAGE_HEADER_LENGTH,
+  PAGE_TRANSACTION_AT,
+  ROOT_AT,
+  TRANSACTION_AT,
+  UPPER_AT,
+} from '../lmdb/data-pages.js'
+import { emptyDataFile, PAGE_SIZE } from '../lmdb/empty-file.js'
 
 // A segment file is an LMDB environment (the format of lmdb 3.5.6: see `data-pages.ts`) of one value with the key `s`,
 // which is the segment. Pages 0 and 1 are meta pages, page 2 is the leaf, and the value is in the overflow pages from page
 // 3 on, in one piece. LMDB can write such a file in values of about 64 MiB, in 2.4 to 9.9 times the CPU time of writing the
 // bytes (measured at 512 MiB), and each value must be in memory as a whole; so the writer writes this beginning itself.
 
-const PAGE_SIZE = 4_096
-const PAGE_HEADER_LENGTH = 24
 const LEAF = 2
 const OVERFLOW = 3
 /** Offset of the segment in its file. */
 export const ENVELOPE_LENGTH = OVERFLOW * PAGE_SIZE + PAGE_HEADER_LENGTH
 
-const [LEAF_PAGE, OVERFLOW_PAGE, META_PAGE] = [2, 4, 8]
-const MAGIC = 0xbeef_c0de
-const DATA_VERSION = 2
-const NO_PAGE = 0xffff_ffff_ffff_ffffn
-/** Flags of the environment: keys of the free list are integers, and the environment is a file. */
-const ENVIRONMENT_FLAGS = 0x4008
-const TRANSACTION = 1n
-/** Offset of the only node in page 2, at its end. */
-const NODE_AT = 4_062
-const IN_OVERFLOW_PAGES = 1
-const KEY = 's'
-
 /** Key of the segment in its environment. */
-export const SEGMENT_KEY = Buffer.from(KEY)
+export const SEGMENT_KEY = Buffer.from('s')
+/** Number of the only transaction. Page 0 has the empty environment before it. */
+const TRANSACTION = 1n
+/** Offset of the only node in the leaf, at its end. It is aligned to 2 bytes. */
+const NODE_AT = PAGE_SIZE - ((NODE_HEADER_LENGTH + SEGMENT_KEY.length + OVERFLOW_REFERENCE_LENGTH + 1) & ~1)
 
 /** Length of the file of a segment of `length` bytes. */
 export function fileLength(length: number): number {
@@ -39,52 +51,47 @@ function overflowPages(length: number): number {
 /** Makes the beginning of the file of a segment of `length` bytes. */
 export function encodeEnvelope(length: number): Buffer<ArrayBuffer> {
   const bytes = Buffer.alloc(ENVELOPE_LENGTH)
-  const pages = BigInt(overflowPages(length))
-  putMeta(bytes, 0, length)
-  putMeta(bytes, 1, length)
-  bytes.writeUInt16LE(1, PAGE_SIZE + 102)
-  bytes.writeBigUInt64LE(1n, PAGE_SIZE + 112)
-  bytes.writeBigUInt64LE(pages, PAGE_SIZE + 120)
-  bytes.writeBigUInt64LE(1n, PAGE_SIZE + 128)
-  bytes.writeBigUInt64LE(BigInt(LEAF), PAGE_SIZE + 136)
-  bytes.writeBigUInt64LE(BigInt(LEAF) + pages, PAGE_SIZE + 144)
-  bytes.writeBigUInt64LE(TRANSACTION, PAGE_SIZE + 152)
-  const leaf = LEAF * PAGE_SIZE
-  putPageHeader(bytes, LEAF, LEAF_PAGE)
-  bytes.writeUInt16LE(2, leaf + 20)
-  bytes.writeUInt16LE(NODE_AT - PAGE_HEADER_LENGTH, leaf + 22)
-  bytes.writeUInt16LE(NODE_AT - PAGE_HEADER_LENGTH, leaf + 24)
-  bytes.writeUInt32LE(length, leaf + NODE_AT)
-  bytes.writeUInt16LE(IN_OVERFLOW_PAGES, leaf + NODE_AT + 4)
-  bytes.writeUInt16LE(KEY.length, leaf + NODE_AT + 6)
-  bytes.write(KEY, leaf + NODE_AT + 8, 'latin1')
-  bytes.writeBigUInt64LE(BigInt(OVERFLOW), leaf + NODE_AT + 9)
-  bytes.writeBigUInt64LE(TRANSACTION, leaf + NODE_AT + 17)
-  bytes.writeBigUInt64LE(pages, leaf + NODE_AT + 25)
-  putPageHeader(bytes, OVERFLOW, OVERFLOW_PAGE)
-  bytes.writeUInt32LE(Number(pages), OVERFLOW * PAGE_SIZE + 20)
+  emptyDataFile(fileLength(length)).copy(bytes)
+  const pages = overflowPages(length)
+  putMainDatabase(bytes.subarray(PAGE_SIZE), pages)
+  putLeaf(pageOf(bytes, LEAF, LEAF_PAGE), length, pages)
+  pageOf(bytes, OVERFLOW, OVERFLOW_PAGE).writeUInt32LE(pages, OVERFLOW_COUNT_AT)
   return bytes
 }
 
-function putMeta(bytes: Buffer, page: number, length: number): void {
-  const at = page * PAGE_SIZE
-  bytes.writeBigUInt64LE(BigInt(page), at)
-  bytes.writeUInt16LE(META_PAGE, at + 18)
-  bytes.writeUInt32LE(MAGIC, at + 24)
-  bytes.writeUInt32LE(DATA_VERSION, at + 28)
-  bytes.writeBigUInt64LE(BigInt(fileLength(length)), at + 40)
-  bytes.writeUInt32LE(PAGE_SIZE, at + 48)
-  bytes.writeUInt16LE(ENVIRONMENT_FLAGS, at + 52)
-  // The free list is empty; the main database is, too, in page 0.
-  bytes.writeBigUInt64LE(NO_PAGE, at + 88)
-  bytes.writeBigUInt64LE(NO_PAGE, at + 136)
-  bytes.writeBigUInt64LE(1n, at + 144)
+/** Gives the newer meta page the database that has the segment. */
+function putMainDatabase(meta: Buffer, pages: number): void {
+  meta.writeUInt16LE(1, MAIN_AT + DEPTH_AT)
+  meta.writeBigUInt64LE(1n, MAIN_AT + LEAF_PAGES_AT)
+  meta.writeBigUInt64LE(BigInt(pages), MAIN_AT + OVERFLOW_PAGES_AT)
+  meta.writeBigUInt64LE(1n, MAIN_AT + ENTRIES_AT)
+  meta.writeBigUInt64LE(BigInt(LEAF), MAIN_AT + ROOT_AT)
+  meta.writeBigUInt64LE(BigInt(LEAF + pages), LAST_PAGE_AT)
+  meta.writeBigUInt64LE(TRANSACTION, TRANSACTION_AT)
 }
 
-function putPageHeader(bytes: Buffer, page: number, flags: number): void {
-  bytes.writeBigUInt64LE(BigInt(page), page * PAGE_SIZE)
-  bytes.writeBigUInt64LE(TRANSACTION, page * PAGE_SIZE + 8)
-  bytes.writeUInt16LE(flags, page * PAGE_SIZE + 18)
+/** Puts the node into the leaf: the key, and a reference to the overflow pages. */
+function putLeaf(leaf: Buffer, length: number, pages: number): void {
+  leaf.writeUInt16LE(2, LOWER_AT)
+  leaf.writeUInt16LE(NODE_AT - PAGE_HEADER_LENGTH, UPPER_AT)
+  leaf.writeUInt16LE(NODE_AT - PAGE_HEADER_LENGTH, PAGE_HEADER_LENGTH)
+  leaf.writeUInt32LE(length, NODE_AT)
+  leaf.writeUInt16LE(IN_OVERFLOW_PAGES, NODE_AT + 4)
+  leaf.writeUInt16LE(SEGMENT_KEY.length, NODE_AT + 6)
+  leaf.set(SEGMENT_KEY, NODE_AT + NODE_HEADER_LENGTH)
+  const reference = NODE_AT + NODE_HEADER_LENGTH + SEGMENT_KEY.length
+  leaf.writeBigUInt64LE(BigInt(OVERFLOW), reference)
+  leaf.writeBigUInt64LE(TRANSACTION, reference + 8)
+  leaf.writeBigUInt64LE(BigInt(pages), reference + 16)
+}
+
+/** A page with its header. */
+function pageOf(bytes: Buffer, number: number, flags: number): Buffer {
+  const page = bytes.subarray(number * PAGE_SIZE)
+  page.writeBigUInt64LE(BigInt(number), 0)
+  page.writeBigUInt64LE(TRANSACTION, PAGE_TRANSACTION_AT)
+  page.writeUInt16LE(flags, PAGE_FLAGS_AT)
+  return page
 }
 
 /**

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, linkSync, openSync } from 'node:fs'
-import { devNull } from 'node:os'
+import { linkSync } from 'node:fs'
 import { removeIfPossible } from '@ledger-state/core/files'
 import { storeFailed } from '@ledger-state/engine/authoring'
 import * as lmdb from 'lmdb'
@@ -42,9 +41,6 @@ const { nativeAddon } = lmdb as unknown as { readonly nativeAddon: NativeAddon }
 /** A key without a value that begins like the key of the segment: looking it up copies nothing. */
 const ABSENT_KEY = Buffer.concat([SEGMENT_KEY, Buffer.of(0)])
 
-/** Number of descriptors that LMDB opens for an environment, and one to spare. */
-const DESCRIPTORS = 4
-
 /**
  * Maps the segment of a file. @throws an error of the system if the file is gone, or if the folder takes no links or other
  * files; `store_failed` if another file has its name, or if lmdb-js maps something else
@@ -54,7 +50,6 @@ export function mapFile(file: MappableFile): MappedFile {
   // lmdb-js 3.5.6 may crash if LMDB cannot open the file, such as one that a merge has just removed. So it gets a name of its
   // own, which nobody removes. This way its lock file is private, too: nobody ever writes, so nobody needs the lock.
   const name = `${path}${MAPPED}${randomBytes(8).toString('hex')}`
-  expectDescriptors()
   linkSync(path, name)
   try {
     // The path had the file before the link, so the link is of the file if the path still has it. The numbers of the link itself
@@ -80,15 +75,5 @@ function mapNamed(path: string, length: number): MappedFile {
     throw error
   } finally {
     database.resetReadTxn()
-  }
-}
-
-/** Checks that the process may open some files more. @throws `EMFILE` if it may not */
-function expectDescriptors(): void {
-  const opened: number[] = []
-  try {
-    while (opened.length < DESCRIPTORS) opened.push(openSync(devNull, 'r'))
-  } finally {
-    for (const descriptor of opened) closeSync(descriptor)
   }
 }

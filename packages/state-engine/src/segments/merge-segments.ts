@@ -1,3 +1,4 @@
+import type { BlockEntry } from '@ledger-state/engine/authoring'
 import { KeyBuffer } from '../bytes/key-buffer.js'
 import { DELETED } from './entry-reader.js'
 import { SegmentCursor } from './segment-cursor.js'
@@ -72,19 +73,16 @@ function* copyBlocks(
   first: bigint,
   floor: bigint | undefined,
 ): Generator<number, void> {
-  let held: Parameters<SegmentSink['addBlock']>[0] | undefined
+  let held: BlockEntry | undefined
   let blocks = 0
   for (const { reader, until } of inputs) {
-    const lists = new SegmentLists(reader)
-    for (let list = 0; list < lists.count; list++) {
-      for (const entry of lists.at(list)) {
-        if (entry.firstVersion < first) continue
-        if (entry.firstVersion > until) break
-        if (++blocks % STEP_BLOCKS === 0) yield 0
-        // The block that the floor belongs to is kept.
-        if (held && (floor === undefined || entry.firstVersion > floor)) writer.addBlock(held)
-        held = entry
-      }
+    for (const entry of new SegmentLists(reader)) {
+      if (entry.firstVersion < first) continue
+      if (entry.firstVersion > until) break
+      if (++blocks % STEP_BLOCKS === 0) yield 0
+      // The block that the floor belongs to is kept.
+      if (held && (floor === undefined || entry.firstVersion > floor)) writer.addBlock(held)
+      held = entry
     }
   }
   if (held) writer.addBlock(held)

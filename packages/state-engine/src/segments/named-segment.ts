@@ -18,7 +18,15 @@ export function openNamedSegment(
   const fault = faultOf(reader, segmentsId, sha256)
   if (fault === undefined) return reader
   reader.close()
-  throw storeCorruptErrors.segmentDamaged(path, 0, fault)
+  throw storeCorruptErrors.fileDamaged(path, 0, fault)
+}
+
+/** The row of an open file, whose versions are left up to one. */
+export function rowOf({ identity, summary, file: opened }: SegmentReader, file: number, until: bigint): SegmentRow {
+  const { firstVersion, lastVersion, level, isBase } = identity
+  const { writes, keys, payloadBytes, sha256 } = summary
+  const { fileBytes } = opened
+  return { firstVersion, file, lastVersion, until, level, isBase, fileBytes, writes, keys, payloadBytes, sha256 }
 }
 
 function faultOf({ identity, summary }: SegmentReader, segmentsId: bigint, sha256: Uint8Array): string | undefined {

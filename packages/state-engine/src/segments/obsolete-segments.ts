@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import { withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
+import { withStoreErrorsAsync } from '../lmdb/store-errors.js'
 import { segmentPath } from './segment-names.js'
 
 /**

@@ -1,3 +1,4 @@
+import { grown } from '../memtable/grown.js'
 import { NONE, type Segment } from '../memtable/segment.js'
 import { toBytes } from './byte-output.js'
 import { DELETED } from './entry-reader.js'
@@ -18,11 +19,7 @@ export function* putMemtable(memtable: Segment, writer: SegmentSink): Generator<
   for (const newest of memtable.sortedHeads()) {
     let count = 0
     for (let entry = newest; entry !== NONE; entry = memtable.older(entry)) {
-      if (count === entries.length) {
-        const longer = new Int32Array(2 * count)
-        longer.set(entries)
-        entries = longer
-      }
+      entries = grown(entries, count + 1)
       entries[count++] = entry
     }
     stepLeft -= count

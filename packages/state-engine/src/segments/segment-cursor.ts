@@ -1,4 +1,5 @@
 import { KeyBuffer } from '../bytes/key-buffer.js'
+import { entryCountOf, startOfEntry } from './block-layout.js'
 import { faultOfContent } from './check-content.js'
 import { compareBytes } from './compare-bytes.js'
 import { EntryReader } from './entry-reader.js'
@@ -84,12 +85,11 @@ export class SegmentCursor {
     const content = openBlock(file, start, bytes)
     const fault = this.#checksContent ? faultOfContent(content) : undefined
     if (fault !== undefined) throw file.damaged(start + BLOCK_HEAD_LENGTH, fault)
-    const width = content[1]!
     this.#content = content
-    this.#entries = content[2]! | (content[3]! << 8)
+    this.#entries = entryCountOf(content, 0)
     this.#entriesLeft = this.#entries
     if (this.#entriesLeft === 0) throw file.damaged(start + BLOCK_HEAD_LENGTH, 'a block has no entries')
-    this.entry.next = 4 + (1 + width) * this.#entriesLeft
+    this.entry.next = startOfEntry(content, 0, 0)
   }
 
   /** Reads a block, and up to a megabyte that follows it. */

@@ -38,12 +38,12 @@ export class SegmentFile {
       const envelope = this.#read(Buffer.alloc(ENVELOPE_LENGTH), -ENVELOPE_LENGTH)
       const length = decodeEnvelope(envelope)
       if (length === undefined || length < HEADER_LENGTH + FOOTER_LENGTH || length > MAX_SEGMENT_BYTES) {
-        throw storeCorruptErrors.segmentDamaged(path, 0, 'it does not begin as a file with a segment does')
+        throw storeCorruptErrors.fileDamaged(path, 0, 'it does not begin as a file with a segment does')
       }
       this.length = length
       const { size } = fstatSync(this.#descriptor)
       if (size !== fileLength(length)) {
-        throw storeCorruptErrors.segmentDamaged(
+        throw storeCorruptErrors.fileDamaged(
           path,
           Math.min(size, fileLength(length)),
           `the file has ${size} of ${fileLength(length)} bytes`,
@@ -100,7 +100,7 @@ export class SegmentFile {
 
   /** Error of damage at a place of the segment. */
   damaged(place: number, why: string): Error {
-    return storeCorruptErrors.segmentDamaged(this.path, ENVELOPE_LENGTH + place, why)
+    return storeCorruptErrors.fileDamaged(this.path, ENVELOPE_LENGTH + place, why)
   }
 
   close(): void {
@@ -111,7 +111,7 @@ export class SegmentFile {
     for (let done = 0; done < target.length; ) {
       const position = ENVELOPE_LENGTH + place + done
       const count = this.#readSome(target, done, position)
-      if (count === 0) throw storeCorruptErrors.segmentDamaged(this.path, position, 'the file is cut short')
+      if (count === 0) throw storeCorruptErrors.fileDamaged(this.path, position, 'the file is cut short')
       done += count
     }
     return target

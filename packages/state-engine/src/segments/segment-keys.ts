@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
-import { endAt, type SegmentMatch } from './block-search.js'
+import { entryCountOf, startOfEntry } from './block-layout.js'
+import type { SegmentMatch } from './block-search.js'
 import { compareBytes } from './compare-bytes.js'
 import { ABSENT, type Found } from './found.js'
 import type { SegmentReader } from './segment-reader.js'
@@ -46,7 +47,7 @@ export class SegmentKeys {
       return
     }
     // The writes of a key may fill many blocks. The next key is in the last of them, or begins the block after it.
-    this.#block = this.#isContinued(key) ? index.blockOf(key, Number.MAX_SAFE_INTEGER) : this.#block + 1
+    this.#block = index.continues(this.#block + 1, key) ? index.blockOf(key, Number.MAX_SAFE_INTEGER) : this.#block + 1
     this.#place = 0
     this.#findFrom(key, 1)
   }
@@ -62,14 +63,6 @@ export class SegmentKeys {
     blocks.load(this.#block)
     this.#readKeyLength(this.#place)
     return match.findFrom(blocks.bytes, blocks.base, this.#place, this.#entry.next + this.#key!.length, version)
-  }
-
-  /** Whether the next block continues a key, the last of this one. */
-  #isContinued(key: Uint8Array): boolean {
-    const { index } = this.#reader
-    if (this.#block + 1 >= index.count) return false
-    const { key: separator, version } = index.separatorOf(this.#block + 1)
-    return version !== undefined && compareBytes(separator, 0, separator.length, key, 0, key.length) === 0
   }
 
   /** Moves on to the first key whose order to `key` is at least `least`. */
@@ -102,7 +95,7 @@ export class SegmentKeys {
   /** First entry of the loaded block, at or after one, that has a key. */
   #firstKeyFrom(place: number): number | undefined {
     const { bytes, base } = this.#reader.blocks
-    const count = bytes[base + 2]! | (bytes[base + 3]! << 8)
+    const count = entryCountOf(bytes, base)
     for (let entry = place; entry < count; entry++) if (bytes[this.#startOf(entry)] !== 0) return entry
     return undefined
   }
@@ -118,12 +111,4 @@ export class SegmentKeys {
     const { bytes, base } = this.#reader.blocks
     return startOfEntry(bytes, base, entry)
   }
-}
-
-/** Offset of an entry of a block whose content begins at `base`. */
-export function startOfEntry(bytes: Uint8Array, base: number, entry: number): number {
-  const width = bytes[base + 1]!
-  const count = bytes[base + 2]! | (bytes[base + 3]! << 8)
-  const entries = base + 4 + count * (1 + width)
-  return entry === 0 ? entries : entries + endAt(bytes, base + 4 + count, width, entry - 1)
 }

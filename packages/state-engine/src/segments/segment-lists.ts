@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { versionKey } from '../bytes/numbered-key.js'
+import type { BlockEntry } from '@ledger-state/engine/authoring'
 import { ListedBlocks } from '../records/block-lists.js'
 import type { SegmentFile } from './segment-file.js'
 import type { SegmentReader } from './segment-reader.js'
@@ -42,6 +42,14 @@ export class SegmentLists {
     return this.#last.blocks
   }
 
+  /** All blocks, in order. @throws `store_corrupt` */
+  *[Symbol.iterator](): Generator<BlockEntry> {
+    for (let list = 0; list < this.count; list++) {
+      const blocks = this.at(list)
+      for (let place = 0; place < blocks.count; place++) yield blocks.at(place)
+    }
+  }
+
   /** Number of lists that begin at or below a version. @throws `store_corrupt` */
   countAtMost(version: bigint): number {
     const last = this.#last?.list
@@ -66,7 +74,7 @@ export class SegmentLists {
     if (from > to || to > end) throw this.#file.damaged(start, 'a list of blocks ends outside')
     const record = this.#part(from, to)
     try {
-      return new ListedBlocks(versionKey(this.firstOf(list), 0), record)
+      return new ListedBlocks(this.firstOf(list), record)
     } catch {
       throw this.#file.damaged(from, 'a list of blocks is damaged')
     }

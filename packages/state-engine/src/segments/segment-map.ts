@@ -1,5 +1,5 @@
 import { isLedgerStateError } from '@ledger-state/core'
-import { isSystemError } from '../lmdb/damage-errors.js'
+import { isSystemError } from '@ledger-state/core/files'
 import { type MappableFile, type MappedFile, mapFile } from './mapped-file.js'
 
 /** Reads of blocks after which a file is mapped again that could not be: at first, and at most. Each time twice as many. */

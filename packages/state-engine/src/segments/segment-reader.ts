@@ -54,7 +54,7 @@ export class SegmentReader {
       const bytes = memory ?? mapped!.subarray(whole.start, whole.end)
       const partOf = ({ start, end }: { start: number; end: number }) =>
         toBytes(bytes.subarray(start - whole.start, end - whole.start))
-      this.index = new BlockIndex(partOf(index), 0, partOf(separators), this.summary.blocks)
+      this.index = new BlockIndex(partOf(index), partOf(separators), this.summary.blocks)
       const words = partOf(filter)
       this.#filter = new KeyFilter(new Int32Array(words.buffer, words.byteOffset, words.length / 4))
       this.blocks = new SegmentBlocks(this.file, this.index, this.#map, { cache, epochs })

@@ -1,9 +1,10 @@
+import { entryCountOf, startOfEntry } from './block-layout.js'
 import { copyPart } from './byte-output.js'
 import { compareBytes } from './compare-bytes.js'
 import { DELETED, EntryReader } from './entry-reader.js'
 import type { KeyProbe } from './key-filter.js'
-import { startOfEntry } from './segment-keys.js'
 import type { SegmentReader } from './segment-reader.js'
+import { VarintReader } from './varint-reader.js'
 
 const NONE = -1
 
@@ -11,8 +12,8 @@ const NONE = -1
 export class SegmentRevisions {
   readonly #reader: SegmentReader
   readonly #probe: KeyProbe
+  readonly #varints = new VarintReader()
   #entryReader: EntryReader | undefined
-  #scratchReader: EntryReader | undefined
   #block = NONE
   #place = 0
   #write = 0
@@ -28,11 +29,6 @@ export class SegmentRevisions {
   get #entry(): EntryReader {
     this.#entryReader ??= new EntryReader()
     return this.#entryReader
-  }
-
-  get #scratch(): EntryReader {
-    this.#scratchReader ??= new EntryReader()
-    return this.#scratchReader
   }
 
   /** Version of the write at the cursor. */
@@ -99,12 +95,11 @@ export class SegmentRevisions {
   /** Whether an entry of the block that was loaded last has the key of the one before, and begins at or below a version. */
   #beginsAtMost(place: number, version: number): boolean {
     const { bytes, base } = this.#reader.blocks
-    if (place >= countOf(bytes, base)) return false
+    if (place >= entryCountOf(bytes, base)) return false
     const at = startOfEntry(bytes, base, place)
     if (bytes[at] !== 0) return false
-    const entry = this.#scratch
-    entry.next = at + 2
-    return entry.readVarint(bytes) <= version
+    this.#varints.next = at + 2
+    return this.#varints.readVarint(bytes) <= version
   }
 
   #hasKeyOfEntryBefore(block: number, place: number): boolean {
@@ -115,19 +110,15 @@ export class SegmentRevisions {
 
   #loadNextEntry(): boolean {
     const { index, blocks } = this.#reader
-    const { key } = this.#probe
     blocks.load(this.#block)
-    if (this.#place + 1 < countOf(blocks.bytes, blocks.base)) {
+    if (this.#place + 1 < entryCountOf(blocks.bytes, blocks.base)) {
       if (blocks.bytes[startOfEntry(blocks.bytes, blocks.base, this.#place + 1)] !== 0) return false
       this.#write = 0
       return this.#load(this.#block, this.#place + 1)
     }
-    const next = this.#block + 1
-    if (next >= index.count) return false
-    const { key: separator, version } = index.separatorOf(next)
-    if (version === undefined || compareBytes(separator, 0, separator.length, key, 0, key.length) !== 0) return false
+    if (!index.continues(this.#block + 1, this.#probe.key)) return false
     this.#write = 0
-    return this.#load(next, 0)
+    return this.#load(this.#block + 1, 0)
   }
 
   /** First entry of a block that has the key. */
@@ -136,11 +127,11 @@ export class SegmentRevisions {
     const { key } = this.#probe
     blocks.load(block)
     const { bytes, base } = blocks
-    const entry = this.#scratch
-    for (let place = 0; place < countOf(bytes, base); place++) {
-      entry.next = startOfEntry(bytes, base, place)
-      const length = entry.readVarint(bytes) - 1
-      if (length === key.length && compareBytes(bytes, entry.next, entry.next + length, key, 0, length) === 0)
+    const varints = this.#varints
+    for (let place = 0; place < entryCountOf(bytes, base); place++) {
+      varints.next = startOfEntry(bytes, base, place)
+      const length = varints.readVarint(bytes) - 1
+      if (length === key.length && compareBytes(bytes, varints.next, varints.next + length, key, 0, length) === 0)
         return place
     }
     return NONE
@@ -158,8 +149,4 @@ export class SegmentRevisions {
     this.#place = place
     return true
   }
-}
-
-function countOf(bytes: Uint8Array, base: number): number {
-  return bytes[base + 2]! | (bytes[base + 3]! << 8)
 }

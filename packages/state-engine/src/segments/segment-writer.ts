@@ -6,10 +6,12 @@ import type { BlockEntry } from '@ledger-state/engine/authoring'
 import { checksum } from '../bytes/checksum.js'
 import { KeyBuffer } from '../bytes/key-buffer.js'
 import { RecordBuilder } from '../bytes/record.js'
+import { grown } from '../memtable/grown.js'
 import { KeyHash } from '../memtable/key-hash.js'
 import { ListWriter } from '../records/block-lists.js'
 import { BlockIndexBuilder } from './block-index.js'
-import { BlockWriter, DELETION_OPERATION, patchOperation, valueOperation } from './block-writer.js'
+import { DELETION_OPERATION, patchOperation, valueOperation } from './block-layout.js'
+import { BlockWriter } from './block-writer.js'
 import { ByteOutput } from './byte-output.js'
 import { type Codec, compress } from './codec.js'
 import { DELETED } from './entry-reader.js'
@@ -153,11 +155,7 @@ export class SegmentWriter {
     this.#key.take(bytes, start, end)
     this.#isContinued = false
     const at = 2 * this.#keys++
-    if (at === this.#hashes.length) {
-      const larger = new Int32Array(2 * at)
-      larger.set(this.#hashes)
-      this.#hashes = larger
-    }
+    this.#hashes = grown(this.#hashes, at + 2)
     this.#hashes[at] = this.#hash.ofKey(this.#key)
     this.#hashes[at + 1] = this.#hash.second
     this.#tag = tagOf(this.#hash.second)

@@ -1,3 +1,4 @@
+import type { BlockEntry } from '@ledger-state/engine/authoring'
 import type { SegmentWriter, WrittenSegment } from './segment-writer.js'
 
 /** Target for the writes and the blocks of a segment. */
@@ -52,7 +53,7 @@ export class SplitWriter implements SegmentSink {
     this.#writer.add(version, bytes, start, end)
   }
 
-  addBlock(entry: Parameters<SegmentWriter['addBlock']>[0]): void {
+  addBlock(entry: BlockEntry): void {
     this.#makeRoom(0)
     this.#writer.addBlock(entry)
   }

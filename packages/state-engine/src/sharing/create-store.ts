@@ -2,14 +2,16 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { RecordBuilder } from '../bytes/record.js'
 import { storeCorruptErrors } from '../errors.js'
-import { LEDGER_KEY, openLmdbStore, STORE_FILE, withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
+import { openLmdbStore, STORE_FILE } from '../lmdb/lmdb-store.js'
+import { withStoreErrorsAsync } from '../lmdb/store-errors.js'
 import { runTransaction } from '../lmdb/write-transaction.js'
-import { encodeLedgerRecord, NOTHING_MERGED } from '../records/ledger-record.js'
+import { NOTHING_MERGED, putLedgerRecord } from '../records/ledger-record.js'
 import { NO_POSITION } from '../records/log-position.js'
 import { putMark } from '../records/mark.js'
 import { expectAllVersions, putSegmentRow, type SegmentRow } from '../records/segment-rows.js'
 import { putTruncations } from '../records/truncations.js'
 import { BlockCache } from '../segments/block-cache.js'
+import { rowOf } from '../segments/named-segment.js'
 import { SegmentLists } from '../segments/segment-lists.js'
 import { segmentPath } from '../segments/segment-names.js'
 import { SegmentReader } from '../segments/segment-reader.js'
@@ -60,7 +62,7 @@ export async function createStoreOf(path: string, facts: StoreFacts, placed: rea
         for (const row of ordered) putSegmentRow(store, builder, row)
         putMark(store, builder, mark)
         if (ledger.truncations?.length) putTruncations(store, builder, ledger.truncations)
-        store.meta.putSync(LEDGER_KEY, encodeLedgerRecord(builder, record))
+        putLedgerRecord(store, builder, record)
       })
     } finally {
       await store.root.close()
@@ -75,32 +77,25 @@ function removeCatalog(path: string): void {
 }
 
 function readFiles(
-  path: string,
+  folder: string,
   { segmentsId, ledger }: StoreFacts,
   placed: readonly PlacedSegment[],
 ): { readonly rows: readonly SegmentRow[]; readonly blocks: number } {
   const cache = new BlockCache(0)
   let blocks = 0
   const rows = placed.map(({ file, until }): SegmentRow => {
-    const reader = new SegmentReader(segmentPath(path, file), { cache, isMapped: false })
+    const path = segmentPath(folder, file)
+    const reader = new SegmentReader(path, { cache, isMapped: false })
     try {
-      const { identity, summary, file: opened } = reader
-      const { firstVersion, lastVersion, level, isBase } = identity
-      if (identity.storeId !== segmentsId) {
-        throw storeCorruptErrors.segmentDamaged(opened.path, 0, 'it belongs to another store')
-      }
+      const { storeId, firstVersion, lastVersion } = reader.identity
+      if (storeId !== segmentsId) throw storeCorruptErrors.fileDamaged(path, 0, 'it belongs to another store')
       if (until < firstVersion || until > lastVersion) {
-        throw storeCorruptErrors.segmentDamaged(opened.path, 0, `it does not have version ${until}`)
+        throw storeCorruptErrors.fileDamaged(path, 0, `it does not have version ${until}`)
       }
-      const lists = new SegmentLists(reader)
-      for (let list = 0; list < lists.count; list++) {
-        for (const entry of lists.at(list)) {
-          if (entry.firstVersion <= until && entry.firstVersion >= ledger.oldestVersion) blocks++
-        }
+      for (const { firstVersion: begin } of new SegmentLists(reader)) {
+        if (begin <= until && begin >= ledger.oldestVersion) blocks++
       }
-      const { writes, keys, payloadBytes, sha256 } = summary
-      const fileBytes = opened.fileBytes
-      return { firstVersion, file, lastVersion, until, level, isBase, fileBytes, writes, keys, payloadBytes, sha256 }
+      return rowOf(reader, file, until)
     } finally {
       reader.close()
     }

@@ -3,20 +3,19 @@ import { copyFile } from 'node:fs/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { bytesToLatin1 } from '@ledger-state/core/bytes'
 import { syncFile } from '@ledger-state/core/files'
-import { highHalf, lowHalf } from '../bytes/numbered-key.js'
 import { codecOfLevel } from '../compaction/codec-of-level.js'
+import { runInTurns } from '../compaction/run-in-turns.js'
 import { writeSegments } from '../compaction/write-segments.js'
 import { invalidArgumentErrors } from '../errors.js'
-import { hashSeedOf, withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
-import { KeyHash } from '../memtable/key-hash.js'
-import { newestInSlices, type SegmentSlice } from '../read/segment-slices.js'
-import type { SegmentRow } from '../records/segment-rows.js'
+import { withStoreErrorsAsync } from '../lmdb/store-errors.js'
+import { newestInSlices, type SegmentSlice, toSlice } from '../read/segment-slices.js'
 import { BlockCache } from '../segments/block-cache.js'
 import { SegmentMatch } from '../segments/block-search.js'
 import { DELETED } from '../segments/entry-reader.js'
 import { PRESENT } from '../segments/found.js'
-import { KeyProbe } from '../segments/key-filter.js'
+import { createKeyProbe, type KeyProbe } from '../segments/key-filter.js'
 import { mergeSegments } from '../segments/merge-segments.js'
+import { rowOf } from '../segments/named-segment.js'
 import { SegmentCursor } from '../segments/segment-cursor.js'
 import { SegmentLists } from '../segments/segment-lists.js'
 import { SegmentReader } from '../segments/segment-reader.js'
@@ -84,7 +83,7 @@ class Join {
     this.#assembly = assembly
     this.#stores = stores
     this.#options = options
-    this.#probe = new KeyProbe(new KeyHash(hashSeedOf(stores[0]!)))
+    this.#probe = createKeyProbe(stores[0]!)
   }
 
   async run(): Promise<readonly PlacedSegment[]> {
@@ -150,20 +149,7 @@ class Join {
       codecOfLevel(level, 0, 'always'),
       (sink) => mergeSegments(slices, withoutFirst(sink, unknown), { firstVersion }),
     )
-    let written: readonly SegmentRow[]
-    try {
-      for (;;) {
-        const { done, value } = steps.next()
-        if (done) {
-          written = value.rows
-          break
-        }
-        await this.#pause()
-      }
-    } catch (error) {
-      steps.return(undefined as never)
-      throw error
-    }
+    const { rows: written } = await runInTurns(steps, () => this.#options.signal?.throwIfAborted())
     this.#nextFile += written.length
     const { until } = opened[0]!
     this.#slices.splice(0, opened.length)
@@ -179,13 +165,7 @@ class Join {
 
   #open(file: number, until: bigint): SegmentSlice {
     const reader = new SegmentReader(this.#assembly.segmentPath(file), { cache: this.#cache, isMapped: true })
-    const { firstVersion, lastVersion, level, isBase } = reader.identity
-    const { writes, keys, payloadBytes, sha256 } = reader.summary
-    const { fileBytes } = reader.file
-    const row = { firstVersion, file, lastVersion, until, level, isBase, fileBytes, writes, keys, payloadBytes, sha256 }
-    const lists = new SegmentLists(reader)
-    const [firstHigh, firstLow] = [highHalf(firstVersion), lowHalf(firstVersion)]
-    return { row, reader, lists, firstHigh, firstLow, most: Number(until - firstVersion) }
+    return toSlice(rowOf(reader, file, until), { reader, lists: new SegmentLists(reader) })
   }
 
   #progress(bytes: number): void {

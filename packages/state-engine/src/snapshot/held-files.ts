@@ -1,8 +1,6 @@
-import { Buffer } from 'node:buffer'
-import { closeSync, fstatSync, openSync, readSync, statSync, writeSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, statSync } from 'node:fs'
 import { listWalFiles, walFilePath } from '../wal/append-file.js'
-
-const COPIED_AT_ONCE = 2 ** 20
+import { copyInSteps } from './copy-in-steps.js'
 
 /** Keeps WAL files open, so that they can be read after the writer has merged and removed them. */
 export class HeldFiles {
@@ -37,13 +35,7 @@ export class HeldFiles {
     const from = this.#descriptors.get(fileNumber)!
     const to = openSync(path, 'w')
     try {
-      const buffer = Buffer.allocUnsafe(COPIED_AT_ONCE)
-      for (let at = 0; ; ) {
-        const count = readSync(from, buffer, 0, buffer.length, at)
-        if (count === 0) return
-        for (let done = 0; done < count; ) done += writeSync(to, buffer, done, count - done, at + done)
-        at += count
-      }
+      for (const _ of copyInSteps(from, to));
     } finally {
       closeSync(to)
     }

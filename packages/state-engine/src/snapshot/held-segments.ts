@@ -1,11 +1,10 @@
-import { Buffer } from 'node:buffer'
-import { closeSync, fsync, linkSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { closeSync, fsync, linkSync, openSync, rmSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { syncFile } from '@ledger-state/core/files'
+import { runInTurns } from '../compaction/run-in-turns.js'
 import { listSegments, segmentPath } from '../segments/segment-names.js'
+import { copyInSteps } from './copy-in-steps.js'
 
-const COPIED_AT_ONCE = 2 ** 20
 const sync = promisify(fsync)
 
 /**
@@ -86,15 +85,7 @@ export class HeldSegments {
 async function copyDurably(from: number, path: string, expectGoing: () => void): Promise<void> {
   const to = openSync(path, 'wx')
   try {
-    const buffer = Buffer.allocUnsafe(COPIED_AT_ONCE)
-    for (let at = 0; ; ) {
-      const count = readSync(from, buffer, 0, buffer.length, at)
-      if (count === 0) break
-      for (let done = 0; done < count; ) done += writeSync(to, buffer, done, count - done, at + done)
-      at += count
-      await nextTurn()
-      expectGoing()
-    }
+    await runInTurns(copyInSteps(from, to), expectGoing)
     await sync(to)
   } finally {
     closeSync(to)

@@ -3,31 +3,18 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isPresent, makeFolderNow, moveDurably } from '@ledger-state/core/files'
 import { storeFailed } from '@ledger-state/engine/authoring'
-import { NUMBERED_KEY_ENCODER } from '../bytes/numbered-key.js'
 import { folderHasStore, storeCorruptErrors } from '../errors.js'
 import type { AtFailpoint } from '../failpoints/failpoints.js'
-import { beginRead } from '../lmdb/begin-read.js'
-import {
-  LEDGER_KEY,
-  type LmdbStore,
-  LOCK_FILE,
-  type Records,
-  STORE_FILE,
-  UNFINISHED_STORE_FILE,
-  withStoreErrors,
-  withStoreErrorsAsync,
-} from '../lmdb/lmdb-store.js'
-import { openEnvironment } from '../lmdb/open-environment.js'
-import type { LmdbEnvironment, Table } from '../lmdb/table.js'
+import { type LmdbStore, LOCK_FILE, openCatalogTables, STORE_FILE, UNFINISHED_STORE_FILE } from '../lmdb/lmdb-store.js'
+import { withStoreErrors, withStoreErrorsAsync } from '../lmdb/store-errors.js'
 import { acquireWriterLock } from '../lmdb/writer-lock.js'
 import { KeyHash } from '../memtable/key-hash.js'
-import { decodeLedgerRecord, type LedgerRecord } from '../records/ledger-record.js'
-import type { LogPosition } from '../records/log-position.js'
+import { getLedgerRecord, type LedgerRecord } from '../records/ledger-record.js'
 import { listSegmentRows } from '../records/segment-rows.js'
 import { removeUnnamedSegments } from '../segments/segment-names.js'
 import { AppendFile, listWalFiles, walFilePath } from '../wal/append-file.js'
 import { encodeEmptyFile, encodeSyncMark, FILE_HEADER_LENGTH, recordSeed, syncMarkOffset } from '../wal/file-header.js'
-import { WalReader } from '../wal/reader.js'
+import { firstFileOptions, WalReader } from '../wal/reader.js'
 import { HeldFiles } from './held-files.js'
 import { HeldSegments } from './held-segments.js'
 
@@ -74,7 +61,8 @@ async function copyStore(
   try {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       withStoreErrors(path, () => removeUnfinished(path, unfinished))
-      showNewest(store)
+      // LMDB copies the meta pages of the newest state, but the pages of the one that it shows.
+      store.seeNewest()
       if (!(await copyAll({ store, path, unfinished, compact, atFailpoint, expectGoing }))) continue
       expectGoing()
       await withStoreErrorsAsync(path, () => moveDurably(unfinished, join(path, STORE_FILE)))
@@ -93,27 +81,13 @@ async function copyStore(
   }
 }
 
-/**
- * Has the copy be of the newest state. LMDB copies the meta pages of the newest one, but the pages of the one that it shows,
- * so a copy of an older state has less than its meta pages say.
- */
-function showNewest(store: LmdbStore): void {
-  store.root.resetReadTxn()
-  const transaction = beginRead(store.root)
-  try {
-    store.showNewer(transaction)
-  } finally {
-    transaction.done()
-  }
-}
-
 /** Checks that the first WAL file that is not merged exists. @throws `store_corrupt` if it does not */
 function expectFirstFile({ root, meta, path }: LmdbStore): void {
   root.resetReadTxn()
-  const bytes = meta.getBinary(LEDGER_KEY)
-  if (!bytes) return
-  const file = walFilePath(path, decodeLedgerRecord(bytes).walFile)
-  if (!isPresent(file)) throw storeCorruptErrors.walFileDamaged(file, 0, 'the file is missing')
+  const record = getLedgerRecord({ meta })
+  if (!record) return
+  const file = walFilePath(path, record.walFile)
+  if (!isPresent(file)) throw storeCorruptErrors.fileDamaged(file, 0, 'the file is missing')
 }
 
 export interface SnapshotParts {
@@ -144,7 +118,7 @@ async function copyAll(parts: CopyParts): Promise<boolean> {
     atFailpoint('snapshot: data file copied')
     return await withStoreErrorsAsync(path, async () => {
       held.holdPresent()
-      const merged = readMerged(unfinished)
+      const merged = readMerged(unfinished, store.storeId)
       if (!(await segments.copy(merged?.segments ?? new Set()))) return false
       return !merged || (await copyWalFiles(parts, merged, held))
     })
@@ -207,15 +181,14 @@ async function copyWalFiles(
     atFailpoint('snapshot: file copied')
   }
   const hash = new KeyHash()
-  let firstCommit = record.nextCommit
-  let before: LogPosition | undefined
   let { latestVersion } = record.ledger
   const hasOldest = () => latestVersion >= record.ledger.oldestVersion
   /** Removes files that nothing in the copy leads to. */
   const removeAfter = (last: number) => {
     for (const number of numbers) if (number > last) rmSync(walFilePath(path, number))
   }
-  for (let fileNumber = record.walFile; ; fileNumber++) {
+  for (let options = firstFileOptions({ path, storeId }, record); ; ) {
+    const { fileNumber, firstCommit, before } = options
     const file = walFilePath(path, fileNumber)
     // The header of a file is written before the previous file is sealed, which was copied later. If the copy is
     // shorter than the file is now, it was made while the file was created, without commits. If it is as short as the
@@ -230,17 +203,7 @@ async function copyWalFiles(
       removeAfter(fileNumber)
       return hasOldest()
     }
-    const options = {
-      folder: path,
-      copyOf: walFilePath(from, fileNumber),
-      storeId,
-      fileNumber,
-      firstCommit,
-      before,
-      blockBefore: record.ledger.latestBlock,
-      logEnd: record.logEnd,
-    }
-    const copy = new WalReader(options, hash)
+    const copy = new WalReader({ ...options, copyOf: walFilePath(from, fileNumber) }, hash)
     try {
       copy.read()
     } finally {
@@ -253,8 +216,7 @@ async function copyWalFiles(
       removeAfter(fileNumber)
       return hasOldest()
     }
-    firstCommit = copy.nextCommit
-    before = copy.end
+    options = copy.next
   }
 }
 
@@ -285,22 +247,13 @@ interface CopiedState {
 }
 
 /** Reads a data file that no other process uses. */
-function readMerged(file: string): CopiedState | undefined {
-  const root = openEnvironment(file, { readOnly: true })
+function readMerged(file: string, storeId: bigint): CopiedState | undefined {
+  const { root, meta, segments } = openCatalogTables(file, { readOnly: true, storeId })
   try {
-    const meta = root.openDB({
-      name: 'meta',
-      encoding: 'binary',
-      keyEncoding: 'binary',
-    }) as unknown as Table<Uint8Array>
-    const bytes = meta.getBinary(LEDGER_KEY)
-    if (!bytes) return undefined
-    const options = { name: 'segments', encoding: 'binary', keyEncoder: NUMBERED_KEY_ENCODER as never } as const
-    const segments = root.openDB(options) as unknown as Records
-    const files = new Set(listSegmentRows({ segments }).map(({ file: number }) => number))
-    return { record: decodeLedgerRecord(bytes), segments: files }
+    const record = getLedgerRecord({ meta })
+    return record && { record, segments: new Set(listSegmentRows({ segments }).map(({ file: number }) => number)) }
   } finally {
-    void (root as unknown as LmdbEnvironment).close()
+    void root.close()
     rmSync(`${file}-lock`, { force: true })
   }
 }

@@ -3,12 +3,13 @@ import { rm } from 'node:fs/promises'
 import { removeIfPossible, syncFile, syncFolder } from '@ledger-state/core/files'
 import { storeFailedErrors } from '../errors.js'
 import type { AtFailpoint, Failpoint } from '../failpoints/failpoints.js'
-import { type LmdbStore, toStoreError, withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import { toStoreError, withStoreErrorsAsync } from '../lmdb/store-errors.js'
 import type { Memtable } from '../memtable/memtable.js'
 import { type Checkpoint, type CommitHead, Segment } from '../memtable/segment.js'
 import { allocateSegment, type SegmentMemory } from '../memtable/segment-memory.js'
+import type { LedgerRecord } from '../records/ledger-record.js'
 import { type LogFilePosition, type LogPosition, NO_POSITION } from '../records/log-position.js'
-import type { MergedState } from '../records/merged-state.js'
 import { AppendFile, listWalFiles, type Written, walFilePath } from './append-file.js'
 import { readBootId } from './boot-id.js'
 import {
@@ -188,7 +189,7 @@ export class WalAppender {
    * Whether a state of LMDB has everything that the memtable does not have any more. A state before the newest may not:
    * `lmdb/last-transaction.ts`. If it is the first one that a bypass made, the memtable changes with it.
    */
-  follow({ record }: MergedState): boolean {
+  follow(record: LedgerRecord): boolean {
     if (this.#following && record.walFile >= this.#following.walFile) this.#follow()
     return record.walFile >= (this.memtable.segments[0]?.fileNumber ?? 0)
   }
@@ -279,16 +280,16 @@ export class WalAppender {
 
   /**
    * Runs work that changes the data file and bypasses these files. The last transaction of the work makes the ledger
-   * record name the next file, to which later commits go. The previous files are not needed any more.
-   * @param commits number of commits that the work counts as
+   * record name the next file, to which later commits go. The previous files are not needed any more. The work counts as one
+   * commit.
    * @param committed reached when the work is done
    * @throws the error of the work; the next file is then removed
    */
-  async bypass(commits: 0 | 1, committed: Failpoint, work: (following: FollowingFile) => Promise<void>): Promise<void> {
+  async bypass(committed: Failpoint, work: (following: FollowingFile) => Promise<void>): Promise<void> {
     this.#expectWhole()
     const { path, sync } = this.#store
     await withStoreErrorsAsync(path, () => sync.regainMeta())
-    const nextCommit = this.#nextCommit + commits
+    const nextCommit = this.#nextCommit + 1
     const walFile = (this.#active?.segment.fileNumber ?? 0) + 1
     const active = await this.#create(walFile, nextCommit)
     this.#following = { active, walFile, nextCommit }

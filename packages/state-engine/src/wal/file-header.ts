@@ -73,12 +73,11 @@ export function decodeFileHeader(bytes: Buffer): FileHeader | undefined {
 /** Checks that a file has the expected header. @throws `store_corrupt` if it does not */
 export function expectFileHeader(bytes: Buffer, file: string, expected: ExpectedHeader): FileHeader {
   const found = decodeFileHeader(bytes)
-  if (!found) throw storeCorruptErrors.walFileDamaged(file, 0, 'its header is damaged')
-  if (found.storeId !== expected.storeId)
-    throw storeCorruptErrors.walFileDamaged(file, 0, 'it belongs to another store')
+  if (!found) throw storeCorruptErrors.fileDamaged(file, 0, 'its header is damaged')
+  if (found.storeId !== expected.storeId) throw storeCorruptErrors.fileDamaged(file, 0, 'it belongs to another store')
   for (const field of ['fileNumber', 'firstCommit'] as const) {
     if (found[field] === expected[field]) continue
-    throw storeCorruptErrors.walFileDamaged(
+    throw storeCorruptErrors.fileDamaged(
       file,
       0,
       `its header has ${field} ${found[field]}, expected ${expected[field]}`,

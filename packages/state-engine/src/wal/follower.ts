@@ -3,8 +3,7 @@ import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { Memtable } from '../memtable/memtable.js'
 import type { SegmentMemory } from '../memtable/segment-memory.js'
 import type { LedgerRecord } from '../records/ledger-record.js'
-import type { MergedState } from '../records/merged-state.js'
-import { WalReader } from './reader.js'
+import { firstFileOptions, WalReader, type WalReaderOptions } from './reader.js'
 
 /** The memtable of a reader. It follows the WAL files of a writer in another process, or in this one. */
 export class WalFollower {
@@ -25,16 +24,16 @@ export class WalFollower {
    * Returns false if one of them was removed meanwhile; then there is a newer ledger record.
    * @throws `store_corrupt`
    */
-  follow({ record }: MergedState): boolean {
+  follow(record: LedgerRecord): boolean {
     this.#dropBelow(record.walFile)
     // LMDB may show an older state than before: lmdb/last-transaction.ts.
     if (this.#files[0] && this.#files[0].segment.fileNumber > record.walFile) this.close()
-    if (this.#files.length === 0 && !this.#open(record, record.walFile)) return false
+    if (this.#files.length === 0 && !this.#open(firstFileOptions(this.#store, record))) return false
     for (;;) {
       const last = this.#files.at(-1)!
       last.read()
       if (!last.isSealed) return true
-      if (!this.#open(record, last.segment.fileNumber + 1, last)) return false
+      if (!this.#open({ ...last.next, logEnd: record.logEnd })) return false
     }
   }
 
@@ -43,17 +42,7 @@ export class WalFollower {
     this.#spare = undefined
   }
 
-  #open({ nextCommit, ledger, logEnd }: LedgerRecord, fileNumber: number, before?: WalReader): boolean {
-    const { path: folder, storeId } = this.#store
-    const options = {
-      folder,
-      storeId,
-      fileNumber,
-      firstCommit: before?.nextCommit ?? nextCommit,
-      blockBefore: before?.segment.head?.latestBlock ?? ledger.latestBlock,
-      before: before?.end,
-      logEnd,
-    }
+  #open(options: WalReaderOptions): boolean {
     try {
       const file = new WalReader(options, this.memtable.hash, this.#spare)
       this.#spare = undefined

@@ -3,7 +3,7 @@ import { storeCorrupt } from '@ledger-state/engine/authoring'
 import { DELETION, ENTRY_HEADER_LENGTH } from '../memtable/entry-layout.js'
 import type { KeyHash } from '../memtable/key-hash.js'
 import type { CommitHead, Segment } from '../memtable/segment.js'
-import { BLOCK_LENGTH, COMMIT_HEADER_LENGTH, MARK_HEADER_LENGTH } from './payload-layout.js'
+import { BLOCK_LENGTH, COMMIT_HEADER_LENGTH } from './payload-layout.js'
 import { applyTruncation } from './put-payload.js'
 
 /**
@@ -87,7 +87,7 @@ class PayloadReader {
   }
 
   u32(): number {
-    return this.#segment.view.getUint32(this.#take(MARK_HEADER_LENGTH))
+    return this.#segment.view.getUint32(this.#take(4))
   }
 
   u64(): bigint {

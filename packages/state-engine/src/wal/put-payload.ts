@@ -62,14 +62,6 @@ export function commitSize(content: Pick<CommitContent, 'versions' | 'mark'>): n
 /** Approximate number of writes that are put between two steps: a fraction of a millisecond of work. */
 const STEP_WRITES = 64
 
-/** Same as `putCommitInSteps`, in one step. */
-export function putCommit(segment: Segment, hash: KeyHash, content: CommitContent, hasValue: HasValue): CommitHead {
-  for (const steps = putCommitInSteps(segment, hash, content, hasValue); ; ) {
-    const { done, value } = steps.next()
-    if (done) return value
-  }
-}
-
 /**
  * Puts the payload of a commit at the end of the arena, which must have room for it, and indexes it. Returns its head,
  * which the caller makes the head of the segment.

@@ -1,9 +1,11 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { type BlockInfo, isLedgerStateError } from '@ledger-state/core'
 import { commitsMissing, storeCorruptErrors } from '../errors.js'
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { KeyHash } from '../memtable/key-hash.js'
 import { Segment } from '../memtable/segment.js'
 import type { SegmentMemory } from '../memtable/segment-memory.js'
+import type { LedgerRecord } from '../records/ledger-record.js'
 import type { LogFilePosition, LogPosition } from '../records/log-position.js'
 import { walFilePath } from './append-file.js'
 import { readBootId } from './boot-id.js'
@@ -42,6 +44,14 @@ export interface WalReaderOptions {
   readonly before?: LogPosition | undefined
   /** File that errors name, if this one is a copy of it. */
   readonly copyOf?: string | undefined
+}
+
+/** Options for the first file that is not merged completely. */
+export function firstFileOptions(
+  { path: folder, storeId }: Pick<LmdbStore, 'path' | 'storeId'>,
+  { walFile, nextCommit, ledger, logEnd }: LedgerRecord,
+): WalReaderOptions {
+  return { folder, storeId, fileNumber: walFile, firstCommit: nextCommit, blockBefore: ledger.latestBlock, logEnd }
 }
 
 /** Reason why the records of a file must not end where they do. */
@@ -91,16 +101,26 @@ export class WalReader {
       const bytes = this.segment.bytes.subarray(0, Math.min(length, FILE_HEADER_LENGTH))
       const header = expectFileHeader(bytes, this.path, { storeId, fileNumber, firstCommit })
       if (before && (header.before.length !== before.length || header.before.checksum !== before.checksum)) {
-        throw storeCorruptErrors.walFileDamaged(this.path, 0, 'the file before it is not the one that it follows')
+        throw storeCorruptErrors.fileDamaged(this.path, 0, 'the file before it is not the one that it follows')
       }
       this.#end = startPosition(bytes, firstCommit)
       this.segment.length = FILE_HEADER_LENGTH
       this.#readExpected(bytes)
-      if (this.#syncMarks.length === 0)
-        throw storeCorruptErrors.walFileDamaged(this.path, 0, 'its sync marks are damaged')
+      if (this.#syncMarks.length === 0) throw storeCorruptErrors.fileDamaged(this.path, 0, 'its sync marks are damaged')
     } catch (error) {
       this.close()
       throw error
+    }
+  }
+
+  /** Options for the file that follows this one, as far as it was read. */
+  get next(): WalReaderOptions {
+    return {
+      ...this.#options,
+      fileNumber: this.#options.fileNumber + 1,
+      firstCommit: this.nextCommit,
+      blockBefore: this.segment.head?.latestBlock ?? this.#options.blockBefore,
+      before: this.#end,
     }
   }
 
@@ -244,8 +264,7 @@ export class WalReader {
   /** Reads the file up to an offset into the arena, after its used part. Returns how far it read. */
   #load(end: number): number {
     const { segment } = this
-    if (end > MAX_FILE_LENGTH)
-      throw storeCorruptErrors.walFileDamaged(this.path, MAX_FILE_LENGTH, 'the file is too long')
+    if (end > MAX_FILE_LENGTH) throw storeCorruptErrors.fileDamaged(this.path, MAX_FILE_LENGTH, 'the file is too long')
     segment.reserve(end - segment.length)
     for (let at = segment.length; ; ) {
       const count = at < end ? readSync(this.#descriptor, segment.bytes, at, end - at, at) : 0
@@ -269,11 +288,7 @@ export class WalReader {
     const { segment } = this
     const start = segment.length + RECORD_HEADER_LENGTH
     if (number !== this.nextCommit) {
-      throw storeCorruptErrors.walFileDamaged(
-        this.path,
-        segment.length,
-        `commit ${number} instead of ${this.nextCommit}`,
-      )
+      throw storeCorruptErrors.fileDamaged(this.path, segment.length, `commit ${number} instead of ${this.nextCommit}`)
     }
     segment.length = start + payloadLength
     if (payloadLength === 0) {
@@ -294,11 +309,7 @@ export class WalReader {
       const isBeyond = this.#isSealed || expected.length < this.segment.length
       const isOther = expected.length === length ? expected.checksum !== checksum : isBeyond
       if (isOther) {
-        throw storeCorruptErrors.walFileDamaged(
-          this.path,
-          expected.length,
-          'its commits are not those that were synced',
-        )
+        throw storeCorruptErrors.fileDamaged(this.path, expected.length, 'its commits are not those that were synced')
       }
     }
     this.#expected = this.#expected.filter((expected) => expected.length > length && !this.#isSealed)

@@ -1,14 +1,15 @@
 import { rmSync, statSync } from 'node:fs'
 import { removeIfPossible, syncFolderNow } from '@ledger-state/core/files'
 import { storeCorruptErrors } from '../errors.js'
-import { type LmdbStore, withStoreErrors } from '../lmdb/lmdb-store.js'
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import { withStoreErrors } from '../lmdb/store-errors.js'
 import { Memtable } from '../memtable/memtable.js'
 import type { LedgerRecord } from '../records/ledger-record.js'
-import { type LogPosition, NO_POSITION } from '../records/log-position.js'
+import { NO_POSITION } from '../records/log-position.js'
 import { AppendFile, listWalFiles, walFilePath } from './append-file.js'
 import type { ActiveFile, RecoveredWal } from './appender.js'
 import { FILE_HEADER_LENGTH } from './file-header.js'
-import { WalReader } from './reader.js'
+import { firstFileOptions, WalReader } from './reader.js'
 
 /**
  * Reads the WAL files, beginning with the first that is not merged completely, cuts a torn end off the last,
@@ -29,26 +30,19 @@ export function recoverWal(store: LmdbStore, record: LedgerRecord | undefined): 
 
 function recoverFiles(store: LmdbStore, record: LedgerRecord, numbers: readonly number[]): RecoveredWal {
   const memtable = new Memtable()
-  const { walFile, logEnd } = record
-  let { nextCommit } = record
-  let blockBefore = record.ledger.latestBlock
-  let before: LogPosition | undefined
-  for (let fileNumber = walFile; ; fileNumber++) {
+  for (let options = firstFileOptions(store, record); ; ) {
+    const { folder, fileNumber } = options
     if (!numbers.includes(fileNumber)) {
-      throw storeCorruptErrors.walFileDamaged(walFilePath(store.path, fileNumber), 0, 'the file is missing')
+      throw storeCorruptErrors.fileDamaged(walFilePath(folder, fileNumber), 0, 'the file is missing')
     }
-    const { path: folder, storeId } = store
-    const options = { folder, storeId, fileNumber, firstCommit: nextCommit, blockBefore, before, logEnd }
     const file = new WalReader(options, memtable.hash)
     try {
       file.read()
       memtable.push(file.segment)
-      nextCommit = file.nextCommit
-      blockBefore = file.segment.head?.latestBlock ?? blockBefore
-      before = file.end
       const active = restoreFile(store, file)
       if (file.isSealed) {
         active.close()
+        options = file.next
         continue
       }
       try {
@@ -59,8 +53,8 @@ function recoverFiles(store: LmdbStore, record: LedgerRecord, numbers: readonly 
         throw error
       }
       // One that cannot be removed now is removed after the next merge.
-      for (const number of numbers) if (number < walFile) removeIfPossible(walFilePath(folder, number))
-      return { memtable, active: toActive(store, file, active), nextCommit }
+      for (const number of numbers) if (number < record.walFile) removeIfPossible(walFilePath(folder, number))
+      return { memtable, active: toActive(store, file, active), nextCommit: file.nextCommit }
     } finally {
       file.close()
     }
@@ -97,6 +91,6 @@ function removeWithoutCommits({ path }: LmdbStore, number: number): void {
   const file = walFilePath(path, number)
   const { size } = statSync(file)
   if (size > FILE_HEADER_LENGTH)
-    throw storeCorruptErrors.walFileDamaged(file, FILE_HEADER_LENGTH, 'the file before it is not complete')
+    throw storeCorruptErrors.fileDamaged(file, FILE_HEADER_LENGTH, 'the file before it is not complete')
   rmSync(file)
 }

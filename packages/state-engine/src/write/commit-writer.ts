@@ -1,20 +1,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { VersionWrites } from '@ledger-state/core'
+import { atOnce, type VersionWrites } from '@ledger-state/core'
 import type { CommitOptions, LedgerSummary } from '@ledger-state/engine'
 import { expectLedger, expectMark, validateBatch } from '@ledger-state/engine/authoring'
 import { filesOfFlush, flushSegment, putFlushed } from '../compaction/flush-segment.js'
-import { MergeScheduler } from '../compaction/merge-scheduler.js'
+import { runInTurns } from '../compaction/run-in-turns.js'
 import { syncSegments, unsyncedFiles } from '../compaction/write-segments.js'
 import { invalidArgumentErrors } from '../errors.js'
-import { hashSeedOf, withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
-import { KeyHash } from '../memtable/key-hash.js'
+import { withStoreErrorsAsync } from '../lmdb/store-errors.js'
 import { NONE, Segment } from '../memtable/segment.js'
 import { NO_SLICES, newestInSlices } from '../read/segment-slices.js'
 import { SegmentMatch } from '../segments/block-search.js'
 import { ABSENT, PRESENT } from '../segments/found.js'
-import { KeyProbe } from '../segments/key-filter.js'
+import { createKeyProbe, type KeyProbe } from '../segments/key-filter.js'
 import type { FollowingFile } from '../wal/appender.js'
-import { type CommitContent, commitSize, payloadLength, putCommit } from '../wal/put-payload.js'
+import { type CommitContent, commitSize, payloadLength, putCommitInSteps } from '../wal/put-payload.js'
 import { dropUnfinishedImport } from './import-state.js'
 import type { WriterParts } from './writer-parts.js'
 
@@ -38,7 +37,6 @@ export interface WaitingCommit {
 
 /** Commits to the memtable and its WAL file, and starts writing full segments into files. */
 export class CommitWriter {
-  readonly merges: MergeScheduler
   readonly #parts: WriterParts
   readonly #segmentBytes: number
   readonly #probe: KeyProbe
@@ -53,24 +51,7 @@ export class CommitWriter {
   constructor(parts: WriterParts, segmentBytes: number) {
     this.#parts = parts
     this.#segmentBytes = segmentBytes
-    const { store, builder, log, transactions, numbers, obsolete, atFailpoint, isPart } = parts
-    this.#probe = new KeyProbe(new KeyHash(hashSeedOf(store)))
-    this.merges = new MergeScheduler({
-      store,
-      builder,
-      numbers,
-      obsolete,
-      atFailpoint,
-      isPart,
-      memtable: log.memtable,
-      transact: (work) =>
-        transactions.run(transactions.ofLog, () => {
-          const isDone = work()
-          atFailpoint('merge: before the transaction ends')
-          return isDone
-        }),
-      onMerged: (fileNumber) => this.#dropMerged(fileNumber),
-    })
+    this.#probe = createKeyProbe(parts.store)
   }
 
   /**
@@ -85,7 +66,8 @@ export class CommitWriter {
         one.reject(error)
       }
     }
-    await this.#write().catch(ignore)
+    // Those that were not made get the error.
+    await this.#write().catch(() => {})
   }
 
   /** Replaces the mark. @throws as `StateWriter.putMark` */
@@ -108,7 +90,7 @@ export class CommitWriter {
   /** Merges all commits so far. */
   async mergeAll(): Promise<void> {
     if (this.#parts.log.segment?.head) await this.#rotate()
-    await this.merges.settled()
+    await this.#parts.merges.settled()
     this.#parts.expectOpen()
   }
 
@@ -163,10 +145,10 @@ export class CommitWriter {
     const filled = segment.byteSize + size
     const isFull = (segment.head ?? log.placedHead) !== undefined && filled > this.#segmentBytes
     const share = filled / this.#segmentBytes
-    if (isFull || this.merges.isBehind(share) || this.merges.isBehindLevels(size)) await this.#write()
-    await this.merges.keepPaceOfLevels(size)
+    if (isFull || this.#parts.merges.isBehind(share) || this.#parts.merges.levels.isBehind(size)) await this.#write()
+    await this.#parts.merges.levels.keepPace(size)
     if (isFull) await this.#rotate()
-    else await this.merges.keepPace(share)
+    else await this.#parts.merges.keepPace(share)
     expectOpen()
   }
 
@@ -201,7 +183,7 @@ export class CommitWriter {
   /** Writes a commit into segment files at once: the first of a store, or one that is larger than a segment. */
   async #commitInBulk(content: NewCommit, ledger: LedgerSummary | undefined): Promise<void> {
     const { log, transactions, atFailpoint } = this.#parts
-    await this.merges.keepPaceOfLevels(payloadLength(content))
+    await this.#parts.merges.levels.keepPace(payloadLength(content))
     this.#parts.expectOpen()
     if (log.segment) await this.mergeAll()
     const mergeAtOnce = async ({ walFile, nextCommit }: FollowingFile) => {
@@ -209,22 +191,20 @@ export class CommitWriter {
       const { hash } = log.memtable
       const segment = new Segment(0, hash)
       segment.reserve(payloadLength(content))
-      segment.head = putCommit(segment, hash, { ...content, number: nextCommit - 1 }, (key) => this.#isInFiles(key))
+      const commit = { ...content, number: nextCommit - 1 }
+      segment.head = atOnce(putCommitInSteps(segment, hash, commit, (key) => this.#isInFiles(key)))
       await this.#flushAtOnce(segment, walFile, ledger)
     }
-    await transactions.inTurn(() => log.bypass(1, 'bulk: committed', mergeAtOnce))
+    await transactions.inTurn(() => log.bypass('bulk: committed', mergeAtOnce))
   }
 
   /** Writes a segment into files, and makes it a part of the store. */
   async #flushAtOnce(segment: Segment, walFile: number, ledger: LedgerSummary | undefined): Promise<void> {
     const { store, builder, numbers, transactions, importFiles, atFailpoint } = this.#parts
     const file = numbers.take(filesOfFlush(segment))
-    const rows = await withStoreErrorsAsync(store.path, async () => {
-      for (const steps = flushSegment(unsyncedFiles(store), segment, file); ; await nextTurn()) {
-        const { done, value } = steps.next()
-        if (done) return value
-      }
-    })
+    const rows = await withStoreErrorsAsync(store.path, () =>
+      runInTurns(flushSegment(unsyncedFiles(store), segment, file)),
+    )
     await syncSegments(store, rows)
     // If the transaction fails, the files stay: it may be on disk anyway. The next writer removes files that no row
     // names.
@@ -234,15 +214,15 @@ export class CommitWriter {
       atFailpoint('bulk: before the transaction ends')
     })
     if (!ledger) importFiles.keep(NO_SLICES)
-    this.merges.startLevels()
+    this.#parts.merges.levels.start()
   }
 
   /** Begins the next segment. At most one sealed segment waits to be merged. */
   async #rotate(): Promise<void> {
-    await this.merges.settled()
+    await this.#parts.merges.settled()
     this.#parts.expectOpen()
     await this.#parts.log.rotate()
-    this.merges.start()
+    this.#parts.merges.start()
   }
 
   /** Whether a key that the newest segment does not have has a value, or may have one in an earlier part of the ledger. */
@@ -259,13 +239,6 @@ export class CommitWriter {
     const found = slices.length > 0 ? newestInSlices(slices, this.#probe.take(key), this.#match) : ABSENT
     return found === PRESENT || (found === ABSENT && this.#parts.isPart)
   }
-
-  async #dropMerged(fileNumber: number): Promise<void> {
-    const { log, reads, atFailpoint } = this.#parts
-    atFailpoint('merge: done')
-    await log.dropBelow(fileNumber, () => reads.forgetSnapshot())
-    atFailpoint('merge: file removed')
-  }
 }
 
 /** @throws `invalid_argument` for a payload in which an offset would have more than 32 bits */
@@ -273,6 +246,3 @@ function expectOffsets(content: NewCommit): void {
   const length = payloadLength(content)
   if (length > MOST_PAYLOAD_BYTES) throw invalidArgumentErrors.commitTooLong(length, MOST_PAYLOAD_BYTES)
 }
-
-/** Ignores an error that the callers of the commits get. */
-function ignore(): void {}

@@ -2,14 +2,13 @@ import { Buffer } from 'node:buffer'
 import type { BlockInfo, KeyedEntry } from '@ledger-state/core'
 import { duplicateKey, valueToStored } from '@ledger-state/engine/authoring'
 import { toRow } from '../compaction/write-segments.js'
-import { hashSeedOf, type LmdbStore } from '../lmdb/lmdb-store.js'
-import { KeyHash } from '../memtable/key-hash.js'
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { SegmentSlice } from '../read/segment-slices.js'
 import { newestInSlices } from '../read/segment-slices.js'
 import type { SegmentRow } from '../records/segment-rows.js'
 import { SegmentMatch } from '../segments/block-search.js'
 import { ABSENT } from '../segments/found.js'
-import { KeyProbe } from '../segments/key-filter.js'
+import { createKeyProbe, hashSeedOf } from '../segments/key-filter.js'
 import { segmentPath } from '../segments/segment-names.js'
 import { SegmentWriter } from '../segments/segment-writer.js'
 
@@ -28,19 +27,13 @@ export function writeImportedPart(
   takeNumber: () => number,
 ): SegmentRow[] {
   const sorted = areAscending(entries) ? entries : entries.toSorted((a, b) => Buffer.compare(a.key, b.key))
-  const probe = new KeyProbe(new KeyHash(hashSeedOf(store)))
+  const probe = createKeyProbe(store)
   const match = new SegmentMatch()
   for (const [at, { key }] of sorted.entries()) {
     const isRepeated = at > 0 && Buffer.compare(sorted[at - 1]!.key, key) === 0
     if (isRepeated || newestInSlices(imported, probe.take(key), match) !== ABSENT) throw duplicateKey(version)
   }
-  const spans = new Map<bigint, KeyedEntry[]>()
-  for (const entry of sorted) {
-    const span = entry.version >> MOST_SPAN_BITS
-    const others = spans.get(span)
-    if (others) others.push(entry)
-    else spans.set(span, [entry])
-  }
+  const spans = Map.groupBy(sorted, (entry) => entry.version >> MOST_SPAN_BITS)
   return [...spans.values()].map((part) => writeFile(store, version, part, takeNumber()))
 }
 

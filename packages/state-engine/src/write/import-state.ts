@@ -9,7 +9,8 @@ import {
   validateImportPart,
 } from '@ledger-state/engine/authoring'
 import { syncSegments } from '../compaction/write-segments.js'
-import { LEDGER_KEY, type LmdbStore, withStoreErrors, withSystemErrorsAsync } from '../lmdb/lmdb-store.js'
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import { withStoreErrors, withSystemErrorsAsync } from '../lmdb/store-errors.js'
 import { NO_SLICES } from '../read/segment-slices.js'
 import {
   expectImportedEntries,
@@ -19,7 +20,7 @@ import {
   putImportRecord,
   removeImportRecord,
 } from '../records/import-record.js'
-import { encodeLedgerRecord, type LedgerRecord, NOTHING_MERGED } from '../records/ledger-record.js'
+import { getLedgerRecord, type LedgerRecord, NOTHING_MERGED, putLedgerRecord } from '../records/ledger-record.js'
 import { putMark } from '../records/mark.js'
 import { listSegmentRows, putSegmentRow, type SegmentRow } from '../records/segment-rows.js'
 import { removeUnnamedSegments } from '../segments/segment-names.js'
@@ -44,7 +45,7 @@ export async function beginImport(
   const begin = () => {
     left = undefined
     isDropped = false
-    if (store.meta.getBinary(LEDGER_KEY)) throw importNeedsEmptyStore()
+    if (getLedgerRecord(store)) throw importNeedsEmptyStore()
     left = getImportRecord(store)
     if (left && (!options.resume || left.version !== version)) {
       dropUnfinishedImport(store)
@@ -107,7 +108,7 @@ class LmdbImport implements StateImport {
     return withSystemErrorsAsync(this.#parts.store.path, async () => {
       await this.#parts.inTurn(() => this.#finish(base))
       // An import leaves more files than others read at once.
-      await this.#parts.levelsSettled()
+      await this.#parts.merges.levels.settled()
     })
   }
 
@@ -127,7 +128,7 @@ class LmdbImport implements StateImport {
     onChange()
     this.#counts = counts
     // So that an import of many parts does not have many files open.
-    await this.#parts.levelsSettled()
+    await this.#parts.merges.levels.settled()
     this.#mark = mark && Uint8Array.from(mark)
   }
 
@@ -146,7 +147,6 @@ class LmdbImport implements StateImport {
       // Commits in that file need the writes of this transaction.
       transactions.runInTurn(transactions.ofLog, () => {
         this.#expectCurrent()
-        const { meta } = store
         const record: LedgerRecord = {
           ledger,
           base: { version, complete },
@@ -158,12 +158,12 @@ class LmdbImport implements StateImport {
           blocks: 1,
         }
         putSegmentRow(store, builder, blockRow)
-        meta.putSync(LEDGER_KEY, encodeLedgerRecord(builder, record))
+        putLedgerRecord(store, builder, record)
         putMark(store, builder, mark)
         removeImportRecord(store)
         atFailpoint('import: before it counts')
       })
-    await transactions.inTurn(() => log.bypass(1, 'import: done', finish))
+    await transactions.inTurn(() => log.bypass('import: done', finish))
     importFiles.keep(NO_SLICES)
     onChange()
   }

@@ -1,3 +1,4 @@
+import type { Asset } from '@ledger-state/ledger'
 import { isStructTag, type StructTag } from '@ledger-state/type-tag'
 import { invalidRequest, routeNotFound } from '../../errors.js'
 import type { OperationRequest, Parameter } from './operation.js'
@@ -14,6 +15,17 @@ export function parseAccountAddress({ params }: OperationRequest): Uint8Array {
   return parseAddressParameter('address', params.address!)
 }
 
+export const ASSET_TYPE_PARAMETER: Parameter = {
+  name: 'asset_type',
+  in: 'path',
+  description: 'A coin type, or the metadata address of a fungible asset.',
+  schema: { $ref: '#/components/schemas/AssetType' },
+}
+
+export function parseAssetType({ ledger, params }: OperationRequest): Asset {
+  return parsePart('path `asset_type`', () => ledger.parseAsset(params.asset_type!))
+}
+
 /**
  * The last segment of a path. A path that ends with `/` has none, and does not exist.
  * @throws `route_not_found`
@@ -21,6 +33,13 @@ export function parseAccountAddress({ params }: OperationRequest): Uint8Array {
 export function expectLastSegment(segment: string | undefined): string {
   if (!segment) throw routeNotFound()
   return segment
+}
+
+export const RESOURCE_TYPE_PARAMETER: Parameter = {
+  name: 'resource_type',
+  in: 'path',
+  description: 'The struct tag of the resource.',
+  schema: { $ref: '#/components/schemas/MoveType' },
 }
 
 export function parseResourceType({ ledger, params }: OperationRequest): StructTag {

@@ -40,10 +40,6 @@ export function parseAddressParameter(name: string, text: string): Uint8Array {
   return parsePart(`path \`${name}\``, () => parseAddress(text))
 }
 
-export function parseAssetParameter({ ledger }: OperationRequest, text: string): Asset {
-  return parsePart('path `asset_type`', () => ledger.parseAsset(text))
-}
-
 /** The state to read; undefined, the latest, if the query names none. */
 export function parseAskedState(query: string): Moment | undefined {
   if (query === '') return undefined

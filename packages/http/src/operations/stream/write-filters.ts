@@ -1,5 +1,5 @@
 import { ByteWriter } from '@ledger-state/core'
-import { compareBytes } from '@ledger-state/core/bytes'
+import { beginsWith, compareBytes } from '@ledger-state/core/bytes'
 import {
   type Asset,
   type LedgerState,
@@ -31,14 +31,14 @@ export const EVERY_WRITE: WriteFilter = {
 /** The writes of resources and modules at an address. */
 export function writesOfAccount(address: Uint8Array): WriteFilter {
   const prefix = accountKeyPrefix(address)
-  return { ...EVERY_WRITE, selects: (key) => startsWith(key, prefix) }
+  return { ...EVERY_WRITE, selects: (key) => beginsWith(key, prefix) }
 }
 
 /** The writes of the items of a table, decoded if their types are given. */
 export function writesOfTable(handle: Uint8Array, types: TableTypes): WriteFilter {
   const prefix = tableKeyPrefix(handle)
   return {
-    selects: (key) => startsWith(key, prefix),
+    selects: (key) => beginsWith(key, prefix),
     changesOf: (state, _before, write) => changesOfWrite(state, write, types),
   }
 }
@@ -55,7 +55,7 @@ function* changesOfWrite(
 export function writesOfResource(tag: StructTag, address: Uint8Array | undefined): WriteFilter {
   const prefix = address ? accountKeyPrefix(address) : Uint8Array.of(0)
   return {
-    selects: (key) => startsWith(key, prefix),
+    selects: (key) => beginsWith(key, prefix),
     *changesOf(state, before, write) {
       const json = yield* resourceWriteToJson(state, before, tag, write)
       if (json !== undefined) yield json
@@ -114,10 +114,4 @@ function changesOfFungibleAsset(metadata: Uint8Array): WriteFilter {
       if (has) yield* change(has.owner, 0n, has.amount)
     },
   }
-}
-
-function startsWith(key: Uint8Array, prefix: Uint8Array): boolean {
-  if (key.length < prefix.length) return false
-  for (let at = prefix.length - 1; at >= 0; at--) if (key[at] !== prefix[at]) return false
-  return true
 }

@@ -1,5 +1,5 @@
 import { ADDRESS_LENGTH, type ByteReader } from '@ledger-state/core'
-import { type BcsList, readBcsList, readOption } from '../bcs-list.js'
+import { type BcsList, readBcsList } from '../bcs-list.js'
 import { readVariant } from '../variant.js'
 
 const HASH_LENGTH = 32
@@ -67,7 +67,7 @@ export function readExtendedBlockMetadata(reader: ByteReader): BlockMetadata {
   const variant = readVariant(reader, 'extended block metadata', 2)
   const metadata = readBlockMetadata(reader)
   if (variant === 0) return { ...metadata, extension: { variant } }
-  return { ...metadata, extension: { variant: 1, randomness: readOption(reader, readRandomness) } }
+  return { ...metadata, extension: { variant: 1, randomness: reader.readOption(readRandomness) } }
 }
 
 /** Reads a state checkpoint. @throws `invalid_bcs` */

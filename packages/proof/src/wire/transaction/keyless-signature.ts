@@ -1,6 +1,6 @@
 import type { ByteReader } from '@ledger-state/core'
 import { readName } from '@ledger-state/type-tag'
-import { readByteString, readOption } from '../bcs-list.js'
+import { readByteString } from '../bcs-list.js'
 import { readVariant } from '../variant.js'
 import { readWebAuthn, type WebAuthn } from './web-authn.js'
 
@@ -60,9 +60,9 @@ function readCertificate(reader: ByteReader): KeylessCertificate {
       kind: 'zero_knowledge',
       proof: reader.readBytes(GROTH16_LENGTH),
       expiryHorizonSeconds: reader.readU64(),
-      extraField: readOption(reader, readName),
-      overrideAudience: readOption(reader, readName),
-      trainingWheelsSignature: readOption(reader, readEphemeralSignature),
+      extraField: reader.readOption(readName),
+      overrideAudience: reader.readOption(readName),
+      trainingWheelsSignature: reader.readOption(readEphemeralSignature),
     }
   }
   return {
@@ -72,7 +72,7 @@ function readCertificate(reader: ByteReader): KeylessCertificate {
     uidKey: readName(reader),
     blinder: readByteString(reader),
     pepper: readByteString(reader),
-    idCommitmentAudience: readOption(reader, readName),
+    idCommitmentAudience: reader.readOption(readName),
   }
 }
 

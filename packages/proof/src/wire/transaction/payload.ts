@@ -1,6 +1,6 @@
 import { ADDRESS_LENGTH, type ByteReader } from '@ledger-state/core'
 import { readName, readTypeTag, skipTypeTag, type TypeTag } from '@ledger-state/type-tag'
-import { type BcsList, readBcsList, readByteString, readOption } from '../bcs-list.js'
+import { type BcsList, readBcsList, readByteString } from '../bcs-list.js'
 import { readVariant, unknownVariant } from '../variant.js'
 import { readScriptArgument, type ScriptArgument } from './script-argument.js'
 
@@ -119,7 +119,7 @@ function readEntryFunction(reader: ByteReader): EntryFunction {
 
 function readMultisig(reader: ByteReader): MultisigPayload {
   const address = reader.readBytes(ADDRESS_LENGTH)
-  const called = readOption(reader, () => {
+  const called = reader.readOption(() => {
     readVariant(reader, 'the payload of a multisig', 1)
     return readEntryFunction(reader)
   })
@@ -135,8 +135,8 @@ function readExecutable(reader: ByteReader): Executable {
 function readExtraConfig(reader: ByteReader): ExtraConfig {
   readVariant(reader, 'the configuration of a payload', 1)
   return {
-    multisigAddress: readOption(reader, () => reader.readBytes(ADDRESS_LENGTH)),
-    nonce: readOption(reader, () => reader.readU64()),
+    multisigAddress: reader.readOption(() => reader.readBytes(ADDRESS_LENGTH)),
+    nonce: reader.readOption(() => reader.readU64()),
   }
 }
 

@@ -1,6 +1,6 @@
 import { ADDRESS_LENGTH, type ByteReader } from '@ledger-state/core'
 import { readName } from '@ledger-state/type-tag'
-import { type BcsList, readBcsList, readByteString, readOption } from '../bcs-list.js'
+import { type BcsList, readBcsList, readByteString } from '../bcs-list.js'
 import { readVariant } from '../variant.js'
 
 /** The result of the validators' generation of keys for an epoch. */
@@ -47,7 +47,7 @@ export function readValidatorTransaction(reader: ByteReader): ValidatorTransacti
     version: reader.readU64(),
     jwks: readBcsList(reader, readJwk),
     signers: reader.readByteString(),
-    signature: readOption(reader, readByteString),
+    signature: reader.readOption(readByteString),
   }
 }
 

@@ -1,10 +1,8 @@
 import { Buffer } from 'node:buffer'
-import { highHalf, lowHalf } from '../bytes/numbered-key.js'
+import { highHalf, lowHalf } from '../bytes/version-halves.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
-import { hashSeedOf } from '../lmdb/lmdb-store.js'
-import { KeyHash } from '../memtable/key-hash.js'
 import { NONE, type Segment } from '../memtable/segment.js'
-import { KeyProbe } from '../segments/key-filter.js'
+import { createKeyProbe, type KeyProbe } from '../segments/key-filter.js'
 import { SegmentRevisions } from '../segments/segment-revisions.js'
 import type { ReadSnapshot } from './read-snapshot.js'
 import type { SegmentSlice } from './segment-slices.js'
@@ -22,7 +20,7 @@ interface RevisionSource {
 }
 
 /** The revisions of a key in one snapshot, in order, in segment files and in the memtable. */
-export class SegmentRevisionCursor {
+export class RevisionCursor {
   readonly #probe: KeyProbe
   /** The oldest first. */
   #sources: RevisionSource[] = []
@@ -30,7 +28,7 @@ export class SegmentRevisionCursor {
   #place: number | undefined
 
   constructor(store: LmdbStore) {
-    this.#probe = new KeyProbe(new KeyHash(hashSeedOf(store)))
+    this.#probe = createKeyProbe(store)
   }
 
   /** Moves before the oldest revision of a key in a snapshot. The snapshot must stay valid while the cursor is used. */
