@@ -39,8 +39,8 @@ export function withSystemErrors<T>(path: string, work: () => T): T {
 }
 
 /**
- * Runs work that waits on a folder of a store: every call of the system that fails on its way becomes an error of the store,
- * such as `store_full`.
+ * Runs work that waits on a folder of a store: every failed system call becomes an error of the store, such as
+ * `store_full`.
  */
 export async function withSystemErrorsAsync<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
