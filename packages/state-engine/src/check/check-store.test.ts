@@ -1,6 +1,7 @@
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, parse } from 'node:path'
+import { inspect } from 'node:util'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -89,7 +90,7 @@ async function expectFound(rounds: number, harm: Harm): Promise<void> {
     const { key, value } = random.pick(all)
     store.root.transactionSync(() => harm(table, key, value))
     const { problems: found } = await checkStore(store, {}, { atFailpoint: neverFail, expectOpen: () => {} })
-    expect(found, `${JSON.stringify(key)}, TEST_SEED=${SEED}`).not.toEqual([])
+    expect(found, `${inspect(key)}, TEST_SEED=${SEED}`).not.toEqual([])
     store.root.transactionSync(() => table.putSync(key, value))
   }
   expect((await checkStore(store, {}, { atFailpoint: neverFail, expectOpen: () => {} })).problems).toEqual([])
