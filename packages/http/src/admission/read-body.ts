@@ -45,10 +45,14 @@ function isOwn(request: IncomingMessage, chunk: Buffer): boolean {
   return chunk.length >= LARGE_CHUNK_BYTES && request.listenerCount('data') === 1
 }
 
-/** Whether the body of a request is so small that it has probably come in with the headers, and is sent as it is. */
+/**
+ * Whether the body of a request is so small that it has probably come in with the headers, and is sent as it is. One that
+ * a host listens to flows before the next tick.
+ */
 export function isSmallBody({ request, awaitsContinue }: AdmittedRequest, { bodyLimitBytes }: Admission): boolean {
   const { 'content-length': declared, 'content-encoding': encoding } = request.headers
-  return !awaitsContinue && encoding === undefined && Number(declared) <= Math.min(SMALL_REQUEST_BYTES, bodyLimitBytes)
+  if (awaitsContinue || encoding !== undefined || request.readableFlowing) return false
+  return Number(declared) <= Math.min(SMALL_REQUEST_BYTES, bodyLimitBytes)
 }
 
 /** Takes the body of a request if all of its bytes are in and not read yet; otherwise undefined. */

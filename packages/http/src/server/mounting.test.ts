@@ -66,6 +66,27 @@ describe('the request listener', () => {
     expect((await fetch(`${base}/v1`)).status).toBe(404)
   })
 
+  it('reads a small body that the host counts, too', async () => {
+    const listener = await listenerOfOneVersion()
+    let counted = 0
+    const count = (chunk: Buffer): void => {
+      counted += chunk.length
+    }
+    const before = createServer((request, response) => {
+      request.on('data', count)
+      listener(request, response)
+    })
+    const afterwards = createServer((request, response) => {
+      listener(request, response)
+      request.on('data', count)
+    })
+    for (const server of [before, afterwards]) {
+      counted = 0
+      expect(await readsAt(await listening(server))).toEqual(ANSWERS)
+      expect(counted).toBe(51)
+    }
+  })
+
   it('gives requests for other paths back to a host that gives `next`, as Express does', async () => {
     const listener = await listenerOfOneVersion()
     const server = createServer((request, response) =>
