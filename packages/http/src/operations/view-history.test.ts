@@ -177,6 +177,7 @@ describe('POST /v1/view/history', () => {
       do {
         const page = await post(`${query}&limit=2${cursor === undefined ? '' : `&start=${String(cursor)}`}`, VALUE)
         pages.push(...(await entries(Promise.resolve(page))))
+        expect(page.headers['x-svc-read-version'], query).toBe(query.includes('to=') ? '10' : undefined)
         cursor = page.headers['x-svc-cursor']
         const { chainId, latestVersion, latestBlock } = engine.ledger!
         const block = { ...latestBlock, height: latestBlock.height + 1n }

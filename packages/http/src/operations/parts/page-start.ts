@@ -50,6 +50,7 @@ export function placeOfCursor(query: string): SeenPlace | undefined {
 
 /**
  * Pins the state of a page.
+ * @param end as in `OperationRequest.pin`
  * @throws `version_truncated` if the pages before depend on versions that were cut off; `version_not_found` if they
  * come from a branch that the store does not know
  */
@@ -57,8 +58,9 @@ export function pinPage(
   request: OperationRequest,
   asked: Moment | undefined,
   start: PageStart<unknown> | undefined,
+  end?: bigint,
 ): LedgerState {
-  const state = request.pin(asked)
+  const state = request.pin(asked, end)
   if (start?.seen) expectSameBranch(start.seen, state)
   return state
 }
@@ -74,8 +76,8 @@ export function pinPageOfPoints(
   start: PageStart<unknown> | undefined,
 ): LedgerState {
   const end = start?.seen?.version
-  const isFixed = end === undefined || (to !== undefined && 'version' in to)
-  return pinPage(request, isFixed ? to : { version: end }, start)
+  const isFixed = to !== undefined && 'version' in to
+  return pinPage(request, to, start, isFixed ? undefined : end)
 }
 
 function expectSameBranch({ branch, version = ANY_VERSION }: SeenLedger, { ledger }: LedgerState): void {
