@@ -55,9 +55,13 @@ export function isSmallBody({ request, awaitsContinue }: AdmittedRequest, { body
   return Number(declared) <= Math.min(SMALL_REQUEST_BYTES, bodyLimitBytes)
 }
 
-/** Takes the body of a request if all of its bytes are in and not read yet; otherwise undefined. */
+/**
+ * Takes the body of a request if all of its bytes are in and not read yet; otherwise undefined. The stream of a body that
+ * is taken has no end, so the body is left if a host listens for that.
+ */
 export function takeWholeBody(request: IncomingMessage): Buffer | undefined {
   if (request.readableLength !== Number(request.headers['content-length'])) return undefined
+  if (request.listenerCount('end') > 0 || request.listenerCount('close') > 0) return undefined
   return request.read() ?? undefined
 }
 

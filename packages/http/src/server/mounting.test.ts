@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createMemoryEngine } from '@ledger-state/engine'
 import { createLedger } from '@ledger-state/ledger'
+import { eventually } from '@ledger-state/testing/eventually'
 import { fastify } from 'fastify'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createRequestListener } from './create-request-listener.js'
@@ -84,6 +85,22 @@ describe('the request listener', () => {
       counted = 0
       expect(await readsAt(await listening(server))).toEqual(ANSWERS)
       expect(counted).toBe(51)
+    }
+  })
+
+  it('ends the stream of a small body for a host that listens for that', async () => {
+    const listener = await listenerOfOneVersion()
+    for (const event of ['end', 'close']) {
+      const events: string[] = []
+      const server = createServer((request, response) => {
+        listener(request, response)
+        request.on(event, () => events.push(request.method!))
+      })
+      expect(await readsAt(await listening(server))).toEqual(ANSWERS)
+      await eventually(
+        () => events.join() === 'GET,POST',
+        () => `both requests to have the event ${event}, not only ${events}`,
+      )
     }
   })
 
