@@ -187,6 +187,18 @@ describe('POST /v1/view/history', () => {
     }
   })
 
+  it('names the versions that were cut off between the pages of evenly spaced points', async () => {
+    for (const query of ['?samples=5', '?samples=5&order=asc', '?samples=5&to=1970-01-01T00:00:09Z']) {
+      const engine = await smallLedger()
+      const post = ask(engine)
+      const first = await post(`${query}&limit=2`, VALUE)
+      await engine.truncateTo(6n)
+      const second = await post(`${query}&limit=2&start=${String(first.headers['x-svc-cursor'])}`, VALUE)
+      const message = 'Ledger version(7) was cut off by a truncation'
+      expect([second.statusCode, second.json()], query).toMatchObject([404, { message }])
+    }
+  })
+
   it('has the points in time at and between two times, with or without a block at each', async () => {
     const post = ask(await smallLedger())
     const time = (second: number) => `1970-01-01T00:00:0${second}Z`

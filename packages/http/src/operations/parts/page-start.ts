@@ -50,7 +50,6 @@ export function placeOfCursor(query: string): SeenPlace | undefined {
 
 /**
  * Pins the state of a page.
- * @param end as in `OperationRequest.pin`
  * @throws `version_truncated` if the pages before depend on versions that were cut off; `version_not_found` if they
  * come from a branch that the store does not know
  */
@@ -58,9 +57,8 @@ export function pinPage(
   request: OperationRequest,
   asked: Moment | undefined,
   start: PageStart<unknown> | undefined,
-  end?: bigint,
 ): LedgerState {
-  const state = request.pin(asked, end)
+  const state = request.pin(asked)
   if (start?.seen) expectSameBranch(start.seen, state)
   return state
 }
@@ -75,9 +73,12 @@ export function pinPageOfPoints(
   to: Moment | undefined,
   start: PageStart<unknown> | undefined,
 ): LedgerState {
-  const end = start?.seen?.version
+  const seen = start?.seen
   const isFixed = to !== undefined && 'version' in to
-  return pinPage(request, to, start, isFixed ? undefined : end)
+  if (seen?.version === undefined || isFixed) return pinPage(request, to, start)
+  // The end itself may have been cut off.
+  expectSameBranch(seen, request.ledger.at())
+  return request.pin(to, seen.version)
 }
 
 function expectSameBranch({ branch, version = ANY_VERSION }: SeenLedger, { ledger }: LedgerState): void {
