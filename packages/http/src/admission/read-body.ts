@@ -45,15 +45,23 @@ function isOwn(request: IncomingMessage, chunk: Buffer): boolean {
   return chunk.length >= LARGE_CHUNK_BYTES && request.listenerCount('data') === 1
 }
 
-/** Whether the body of a request is so small that it has probably come in with the headers, and is sent as it is. */
+/**
+ * Whether the body of a request is so small that it has probably come in with the headers, and is sent as it is. One that
+ * a host listens to flows before the next tick.
+ */
 export function isSmallBody({ request, awaitsContinue }: AdmittedRequest, { bodyLimitBytes }: Admission): boolean {
   const { 'content-length': declared, 'content-encoding': encoding } = request.headers
-  return !awaitsContinue && encoding === undefined && Number(declared) <= Math.min(SMALL_REQUEST_BYTES, bodyLimitBytes)
+  if (awaitsContinue || encoding !== undefined || request.readableFlowing) return false
+  return Number(declared) <= Math.min(SMALL_REQUEST_BYTES, bodyLimitBytes)
 }
 
-/** Takes the body of a request if all of its bytes are in and not read yet; otherwise undefined. */
+/**
+ * Takes the body of a request if all of its bytes are in and not read yet; otherwise undefined. The stream of a body that
+ * is taken has no end, so the body is left if a host listens for that.
+ */
 export function takeWholeBody(request: IncomingMessage): Buffer | undefined {
   if (request.readableLength !== Number(request.headers['content-length'])) return undefined
+  if (request.listenerCount('end') > 0 || request.listenerCount('close') > 0) return undefined
   return request.read() ?? undefined
 }
 

@@ -177,12 +177,25 @@ describe('POST /v1/view/history', () => {
       do {
         const page = await post(`${query}&limit=2${cursor === undefined ? '' : `&start=${String(cursor)}`}`, VALUE)
         pages.push(...(await entries(Promise.resolve(page))))
+        expect(page.headers['x-svc-read-version'], query).toBe(query.includes('to=') ? '10' : undefined)
         cursor = page.headers['x-svc-cursor']
         const { chainId, latestVersion, latestBlock } = engine.ledger!
         const block = { ...latestBlock, height: latestBlock.height + 1n }
         await engine.commit([{ version: latestVersion + 1n, block, writes: [[HOLDER_KEY, u64(9)]] }], { chainId })
       } while (cursor !== undefined)
       expect(pages, query).toEqual(expected)
+    }
+  })
+
+  it('names the versions that were cut off between the pages of evenly spaced points', async () => {
+    for (const query of ['?samples=5', '?samples=5&order=asc', '?samples=5&to=1970-01-01T00:00:09Z']) {
+      const engine = await smallLedger()
+      const post = ask(engine)
+      const first = await post(`${query}&limit=2`, VALUE)
+      await engine.truncateTo(6n)
+      const second = await post(`${query}&limit=2&start=${String(first.headers['x-svc-cursor'])}`, VALUE)
+      const message = 'Ledger version(7) was cut off by a truncation'
+      expect([second.statusCode, second.json()], query).toMatchObject([404, { message }])
     }
   })
 

@@ -339,10 +339,10 @@ export class Exchange implements ForwardableRequest {
     return this.#gone
   }
 
-  pin(asked: Moment | undefined): LedgerState {
+  pin(asked: Moment | undefined, end?: bigint): LedgerState {
     const running = this.#expectRunning()
     const ledger = running.ledger!
-    const state = ledger.at(asked && lastVersionOf(ledger, asked))
+    const state = ledger.at(end ?? (asked && lastVersionOf(ledger, asked)))
     if (running.pinned === undefined && asked && 'timestampUsec' in asked) running.readVersion = state.version
     running.pinned = state.ledger
     return state

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createMemoryEngine } from '@ledger-state/engine'
 import { createLedger } from '@ledger-state/ledger'
+import { eventually } from '@ledger-state/testing/eventually'
 import { fastify } from 'fastify'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createRequestListener } from './create-request-listener.js'
@@ -64,6 +65,43 @@ describe('the request listener', () => {
     const { headers } = await fetch(`${base}/chain/v1`)
     expect([headers.get('x-powered-by'), headers.get('x-svc-chain-id')]).toEqual(['the host', '4'])
     expect((await fetch(`${base}/v1`)).status).toBe(404)
+  })
+
+  it('reads a small body that the host counts, too', async () => {
+    const listener = await listenerOfOneVersion()
+    let counted = 0
+    const count = (chunk: Buffer): void => {
+      counted += chunk.length
+    }
+    const before = createServer((request, response) => {
+      request.on('data', count)
+      listener(request, response)
+    })
+    const afterwards = createServer((request, response) => {
+      listener(request, response)
+      request.on('data', count)
+    })
+    for (const server of [before, afterwards]) {
+      counted = 0
+      expect(await readsAt(await listening(server))).toEqual(ANSWERS)
+      expect(counted).toBe(51)
+    }
+  })
+
+  it('ends the stream of a small body for a host that listens for that', async () => {
+    const listener = await listenerOfOneVersion()
+    for (const event of ['end', 'close']) {
+      const events: string[] = []
+      const server = createServer((request, response) => {
+        listener(request, response)
+        request.on(event, () => events.push(request.method!))
+      })
+      expect(await readsAt(await listening(server))).toEqual(ANSWERS)
+      await eventually(
+        () => events.join() === 'GET,POST',
+        () => `both requests to have the event ${event}, not only ${events}`,
+      )
+    }
   })
 
   it('gives requests for other paths back to a host that gives `next`, as Express does', async () => {

@@ -63,8 +63,8 @@ class ElementRequest implements OperationRequest {
     throw operationDisabled.streamInBatch()
   }
 
-  pin(asked: Moment | undefined): LedgerState {
-    return asked === undefined ? this.#state : this.#batch.pin(asked)
+  pin(asked: Moment | undefined, end?: bigint): LedgerState {
+    return asked === undefined && end === undefined ? this.#state : this.#batch.pin(asked, end)
   }
 
   expectOutput(format: OutputFormat, what: string): void {

@@ -49,8 +49,9 @@ export interface OperationRequest {
   /**
    * Pins the ledger at a version or a time, by default the latest version. The headers of the answer, even of an error,
    * then describe that state.
+   * @param end is pinned instead, because the moment meant this version to an earlier page
    */
-  pin(asked: Moment | undefined): LedgerState
+  pin(asked: Moment | undefined, end?: bigint): LedgerState
   /**
    * Checks that the server answers in a format.
    * @throws `output_disabled`

@@ -73,9 +73,12 @@ export function pinPageOfPoints(
   to: Moment | undefined,
   start: PageStart<unknown> | undefined,
 ): LedgerState {
-  const end = start?.seen?.version
-  const isFixed = end === undefined || (to !== undefined && 'version' in to)
-  return pinPage(request, isFixed ? to : { version: end }, start)
+  const seen = start?.seen
+  const isFixed = to !== undefined && 'version' in to
+  if (seen?.version === undefined || isFixed) return pinPage(request, to, start)
+  // The end itself may have been cut off.
+  expectSameBranch(seen, request.ledger.at())
+  return request.pin(to, seen.version)
 }
 
 function expectSameBranch({ branch, version = ANY_VERSION }: SeenLedger, { ledger }: LedgerState): void {
