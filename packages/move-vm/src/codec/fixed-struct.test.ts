@@ -105,3 +105,17 @@ it('a field that was written keeps its new value when others are looked at', () 
   expect((value.fieldsFor(1)[1] as StructValue).fields).toEqual([9])
   expect(value.fields[0]).toBe(8)
 })
+
+it('structs within structs take memory in proportion to their parts', () => {
+  const longs = structLayout(Array.from({ length: 60 }, () => plainLayout(3)))
+  const levels = [longs]
+  while (levels.length < 60) levels.push(structLayout([levels.at(-1)!]))
+  const root = levels.at(-1)!
+  const value = decodeFixedStruct(new ByteReader(new Uint8Array(480).fill(1)), root, new Meter(completeBudget()))
+  const entriesIn = (part: unknown): number => {
+    if (Array.isArray(part)) return part.reduce((sum, one) => sum + 1 + entriesIn(one), 0)
+    return typeof part === 'object' && part !== null ? entriesIn(Object.values(part)) : 0
+  }
+  expect(value).toBeDefined()
+  expect(levels.reduce((sum, { fixed }) => sum + entriesIn(fixed), 0)).toBeLessThan(10 * root.nodes)
+})
