@@ -25,7 +25,7 @@ export interface FixedForm {
 
 /** Facts about a whole value of a fixed length, with all structs within it. */
 export interface WholeForm {
-  /** Heap bytes of a decoded value, without those of its integers that are bigints. */
+  /** Heap bytes of a value, without those of its integers that are bigints. */
   readonly heapBytes: number
   /** Offsets of the bytes that have to be 0 or 1. */
   readonly bools: readonly number[]
