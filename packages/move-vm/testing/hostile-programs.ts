@@ -8,7 +8,7 @@ import {
   type SignatureToken,
 } from '@ledger-state/move-module'
 import type { Random } from '@ledger-state/testing/random'
-import { parseStructTag, resourceGroupKey } from '@ledger-state/type-tag'
+import { parseStructTag, resourceGroupKey, resourceKey } from '@ledger-state/type-tag'
 
 // Modules that a verifier accepts, and that make as many types, code and values as possible for their charges.
 
@@ -532,12 +532,52 @@ function aggregatorProgram(count: number): HostileProgram {
   }
 }
 
+/** Looks at a field that is `depth` structs deep in each of `count` resources. */
+function storedStructsProgram(depth: number, count: number): HostileProgram {
+  const levels = Array.from({ length: depth }, (_, level) => `D${level}`)
+  const structs = levels.map((name, level): AssembledStruct => {
+    const inner = levels[level + 1]
+    return { name, fields: [['x', inner === undefined ? U64 : own(inner)]] }
+  })
+  const owners = Array.from({ length: count }, (_, at) => {
+    const owner = new Uint8Array(32)
+    new DataView(owner.buffer).setUint32(0, at)
+    return owner
+  })
+  const list = new ByteWriter().uleb128(count)
+  for (const owner of owners) list.bytes(owner)
+  const code: Line[] = [
+    ['ld_const', { constant: list.toBytes(), type: vector(ADDRESS) }],
+    ['st_loc', 1],
+    ...loop(
+      [
+        ['imm_borrow_loc', 1],
+        ['copy_loc', 0],
+        ['vec_imm_borrow', ADDRESS],
+        ['read_ref'],
+        ['imm_borrow_global', 'D0'],
+        ...levels.map((name): Line => ['imm_borrow_field', `${name}.x`]),
+        ['read_ref'],
+        ['pop'],
+      ],
+      count,
+    ),
+    ...done,
+  ]
+  const tag = parseStructTag('0x42::m::D0')
+  return {
+    kind: 'stored structs',
+    modules: [{ name: 'm', structs, functions: [view(code, [U64, vector(ADDRESS)])] }],
+    values: owners.map((owner) => [resourceKey(owner, tag), new Uint8Array(8)]),
+  }
+}
+
 /** Programs that hold values of all kinds until their budget ends. */
 export function holdingPrograms(): readonly HostileProgram[] {
   const ofItems = heldItems(64).flatMap((item) =>
     [false, true].map((isOfCopies) => heldItemProgram(item, 50, isOfCopies)),
   )
-  return [...ofItems, aggregatorProgram(300)]
+  return [...ofItems, aggregatorProgram(300), storedStructsProgram(60, 1_900)]
 }
 
 function randomHoldingProgram(random: Random): HostileProgram {

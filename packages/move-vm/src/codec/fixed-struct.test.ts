@@ -8,7 +8,7 @@ import { VmFault } from '../faults/vm-fault.js'
 import { LAYOUT, plainLayout, type RuntimeLayout, structLayout } from '../types/runtime-layout.js'
 import { StructValue, type Value } from '../values/value.js'
 import { type ClosureReader, ValueDecoder } from './decode-value.js'
-import { decodeFixedStruct } from './fixed-struct.js'
+import { decodeFixedStruct, UNREAD_BYTES } from './fixed-struct.js'
 
 const NO_CLOSURES = {} as ClosureReader
 const UNSIGNED = [0, 1, 2, 3, 4, 5]
@@ -26,6 +26,9 @@ const widthOf = ({ kind, parts }: RuntimeLayout): number => {
   if (kind === LAYOUT.struct) return parts.reduce((sum, part) => sum + widthOf(part), 0)
   return kind === LAYOUT.bool ? 1 : kind === LAYOUT.address ? 32 : 2 ** kind
 }
+
+const structsIn = ({ kind, parts }: RuntimeLayout): number =>
+  parts.reduce((sum, part) => sum + structsIn(part), kind === LAYOUT.struct ? 1 : 0)
 
 /** Bytes of small and of large numbers. Now and then one is not 0 or 1 where a `bool` is, or the length is wrong. */
 const encoded = struct.chain((layout) =>
@@ -68,13 +71,14 @@ function plainByParts(value: Value, { parts }: RuntimeLayout, random: ReturnType
   return found
 }
 
-it('a struct of a fixed length has the value, the charge and the faults of one that is decoded at once', () => {
+it('a struct of a fixed length has the value and the faults of one that is decoded at once, and its charge and a fixed one', () => {
   let decoded = 0
   fc.assert(
-    fc.property(encoded, fc.integer(), fc.nat(2_000), ({ layout, bytes }, seed, mostBytes) => {
+    fc.property(encoded, fc.integer(), fc.nat(4_000), ({ layout, bytes }, seed, mostBytes) => {
       const random = createRandom(seed)
+      const further = UNREAD_BYTES.reader + UNREAD_BYTES.struct * structsIn(layout)
       for (const most of [mostBytes, 1e9]) {
-        const expected = outcomeOf(most, (meter) => {
+        const expected = outcomeOf(Math.max(most - further, 0), (meter) => {
           return new ValueDecoder(new ByteReader(bytes), layout, meter, NO_CLOSURES).continue()!.result
         })
         const found = outcomeOf(most, (meter) => decodeFixedStruct(new ByteReader(bytes), layout, meter))
@@ -84,7 +88,8 @@ it('a struct of a fixed length has the value, the charge and the faults of one t
           expect(layout.nodes > 128 || expected.value === undefined).toBe(true)
           continue
         }
-        expect([found.fault, found.bytes]).toEqual([expected.fault, expected.bytes])
+        const charged = expected.fault === undefined ? expected.bytes + further : most
+        expect([found.fault, found.bytes]).toEqual([expected.fault, charged])
         if (found.value === undefined) continue
         decoded++
         expect(plainByParts(found.value, layout, random)).toEqual(plain(expected.value!))
@@ -104,4 +109,18 @@ it('a field that was written keeps its new value when others are looked at', () 
   value.fieldsFor(0)[0] = 8
   expect((value.fieldsFor(1)[1] as StructValue).fields).toEqual([9])
   expect(value.fields[0]).toBe(8)
+})
+
+it('structs within structs take memory in proportion to their parts', () => {
+  const longs = structLayout(Array.from({ length: 60 }, () => plainLayout(3)))
+  const levels = [longs]
+  while (levels.length < 60) levels.push(structLayout([levels.at(-1)!]))
+  const root = levels.at(-1)!
+  const value = decodeFixedStruct(new ByteReader(new Uint8Array(480).fill(1)), root, new Meter(completeBudget()))
+  const entriesIn = (part: unknown): number => {
+    if (Array.isArray(part)) return part.reduce((sum, one) => sum + 1 + entriesIn(one), 0)
+    return typeof part === 'object' && part !== null ? entriesIn(Object.values(part)) : 0
+  }
+  expect(value).toBeDefined()
+  expect(levels.reduce((sum, { fixed }) => sum + entriesIn(fixed), 0)).toBeLessThan(10 * root.nodes)
 })

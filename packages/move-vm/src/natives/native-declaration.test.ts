@@ -121,10 +121,17 @@ describe('a native that a hostile store declares', () => {
         structs: [fields],
         functions: [
           {
-            name: 'x',
+            name: 'unpacked',
             parameters: [struct('result', 'Result')],
             results: [U64],
             code: [['move_loc', 0], ['unpack', 'Result'], ['ret']],
+            isView: false,
+          },
+          {
+            name: 'borrowed',
+            parameters: [reference(struct('result', 'Result'))],
+            results: [U64],
+            code: [['move_loc', 0], ['imm_borrow_field', 'Result.x'], ['read_ref'], ['ret']],
             isView: false,
           },
         ],
@@ -151,16 +158,27 @@ describe('a native that a hostile store declares', () => {
     expect(callView(createVm(), state, 'm::f').fault).toBeUndefined()
   })
 
-  it('has a result of another struct, whose fields cannot be read', () => {
-    const x = {
-      module: { address: parseAddress('0x1'), name: 'result' },
-      name: 'x',
-      parameters: [struct('result', 'Result')],
-      results: [U64],
-    }
-    const outcome = callView(createVm(), viewOfResult(['call', x], ['ret']), 'm::f')
-    expect(outcome.fault?.message).toContain('a struct that a native returns and its module does not declare')
-  })
+  it.each(['unpacked', 'borrowed'])(
+    'has a result of another struct, whose fields cannot be read, if it is %s',
+    (how) => {
+      const result = struct('result', 'Result')
+      const x = {
+        module: { address: parseAddress('0x1'), name: 'result' },
+        name: how,
+        parameters: [how === 'unpacked' ? result : reference(result)],
+        results: [U64],
+      }
+      const use: readonly AssemblyLine[] =
+        how === 'unpacked'
+          ? []
+          : [
+              ['st_loc', 2],
+              ['imm_borrow_loc', 2],
+            ]
+      const outcome = callView(createVm(), viewOfResult(...use, ['call', x], ['ret']), 'm::f')
+      expect(outcome.fault?.message).toContain('a struct that a native returns and its module does not declare')
+    },
+  )
 
   it('is refused if two vectors may have elements of two types', () => {
     const vector = (index: number): SignatureToken => ({

@@ -19,7 +19,13 @@ export interface FixedForm {
   readonly size: number
   /** Offsets of the fields. */
   readonly offsets: readonly number[]
-  /** Heap bytes of a decoded value, without those of its integers that are bigints. */
+  /** Undefined until a stored value is of this very type: structs within structs have no lists of their own. */
+  whole: WholeForm | undefined
+}
+
+/** Facts about a whole value of a fixed length, with all structs within it. */
+export interface WholeForm {
+  /** Heap bytes of a value, without those of its integers that are bigints. */
   readonly heapBytes: number
   /** Offsets of the bytes that have to be 0 or 1. */
   readonly bools: readonly number[]

@@ -12,6 +12,10 @@ export class OpaqueStruct {
   get fields(): never {
     throw foreignStruct()
   }
+
+  fieldsFor(): never {
+    throw foreignStruct()
+  }
 }
 
 function foreignStruct(): VmFault {
