@@ -217,7 +217,7 @@ describe('ingest --since', () => {
 
   it('names the server that answers instead of the bucket', async () => {
     bucket.lists = false
-    expect((await ingesting('store', '--since', '0').outcome()).stderr).toMatch(/cannot be listed without an account/)
+    expect((await ingesting('store', '--since', '0').outcome()).stderr).toMatch(/cannot be listed without credentials/)
     bucket.faultOf = () => htmlPage
     expect((await ingesting('store', '--since', '0').outcome()).stderr).toMatch(/found a page in HTML/)
   })

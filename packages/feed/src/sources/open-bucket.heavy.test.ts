@@ -235,7 +235,7 @@ describe('objects of a bucket that are no backup', () => {
     await expect(readAll(`${server.url}/e2`)).rejects.toThrow(/\/bucket\/e2 is not a backup/)
     await expect(readAll(`${server.origin}/absent/e1`)).rejects.toThrow(/there is no bucket at/)
     server.lists = false
-    await expect(readAll(`${server.url}/e1`)).rejects.toThrow(/bucket cannot be listed without an account/)
+    await expect(readAll(`${server.url}/e1`)).rejects.toThrow(/bucket cannot be listed without credentials/)
     server.faultOf = () => htmlPage
     await expect(readAll('s3://bucket/e1')).rejects.toThrow(/found a page in HTML/)
   })
