@@ -60,8 +60,8 @@ function makeWhole(layout: RuntimeLayout): WholeForm {
 
 /**
  * The struct of a fixed length that all bytes of a reader are. A field is decoded when code first looks at it, but all of
- * them are charged, and so is the memory that they take until then. Undefined for other layouts and other bytes; then nothing is charged. The bytes
- * must not change afterwards.
+ * them are charged, and so is the memory that they take until then. Undefined for other layouts and other bytes; then
+ * nothing is charged. The bytes must not change afterwards.
  * @throws VmFault if the budget is exhausted
  */
 export function decodeFixedStruct(reader: ByteReader, layout: RuntimeLayout, meter: Meter): StructValue | undefined {
