@@ -1,6 +1,7 @@
-import { addressToLongHex, isLedgerStateError, parseAddress } from '@ledger-state/core'
+import { addressToLongHex, parseAddress } from '@ledger-state/core'
 import { type Asset, formatTimestamp, type HeldAsset, parseAsset, parseTimestamp } from '@ledger-state/ledger'
 import { typeTagToText } from '@ledger-state/type-tag'
+import { ifParsed } from '../protocol/if-parsed.js'
 import type { Column, ScalarName, Source, Value } from './table.js'
 
 // Columns by their types, and the forms of their values.
@@ -103,13 +104,4 @@ export function addressOf(given: string): Uint8Array | undefined {
 /** Parses an asset in a filter; undefined if it is none. */
 export function assetOf(given: string): Asset | undefined {
   return ifParsed(() => parseAsset(given))
-}
-
-function ifParsed<T>(parse: () => T): T | undefined {
-  try {
-    return parse()
-  } catch (error) {
-    if (isLedgerStateError(error)) return undefined
-    throw error
-  }
 }

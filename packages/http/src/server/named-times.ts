@@ -1,6 +1,6 @@
-import { isLedgerStateError } from '@ledger-state/core'
 import { parseMoment, parseTimestamp } from '@ledger-state/ledger'
 import { type NearPlace, timePlace } from '../admission/near-place.js'
+import { ifParsed } from '../protocol/if-parsed.js'
 import { readableParameter } from '../protocol/query.js'
 import type { FoundRoute } from './router.js'
 
@@ -25,18 +25,9 @@ export function timeNamedBy({ route: { parameters = [] } }: FoundRoute, query: s
   for (const { name, in: place } of parameters) {
     const parse = place === 'query' ? TIMES[name] : undefined
     const text = parse && readableParameter(query, name)
-    const time = text === undefined ? undefined : readTime(() => parse!(text))
+    // If it is wrong, the operation reports that.
+    const time = text === undefined ? undefined : ifParsed(() => parse!(text))
     if (time !== undefined && (newest === undefined || time > newest)) newest = time
   }
   return newest === undefined ? undefined : timePlace(newest)
-}
-
-/** A time; undefined if there is none. If it is wrong, the operation reports that. */
-function readTime(read: () => bigint | undefined): bigint | undefined {
-  try {
-    return read()
-  } catch (error) {
-    if (isLedgerStateError(error)) return undefined
-    throw error
-  }
 }

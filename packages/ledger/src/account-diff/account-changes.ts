@@ -26,7 +26,7 @@ import {
 } from '@ledger-state/type-tag'
 import { storedDataInvalid } from '../errors.js'
 import { compareStructTags } from '../groups/compare-struct-tags.js'
-import { type Listing, type ListOptions, withoutPauses } from '../listings/listing.js'
+import { type Listing, type ListOptions, toListing } from '../listings/listing.js'
 import { type AccountModule, createAccountModule } from '../modules/account-module.js'
 import { createResource, createUnreadableResource, type Resource } from '../resources/resource.js'
 import { type LedgerState, pinState, viewOfOwned } from '../state/ledger-state.js'
@@ -92,13 +92,7 @@ export function listAccountChanges(
   from: bigint,
   options: AccountChangesOptions = {},
 ): Listing<AccountChange> {
-  const listing = listAccountChangesInSteps(state, address, from, options)
-  return {
-    get cursor() {
-      return listing.cursor
-    },
-    [Symbol.iterator]: () => withoutPauses(listing),
-  }
+  return toListing(listAccountChangesInSteps(state, address, from, options))
 }
 
 /** The same. It also yields undefined, so that the caller can pause: a group may have 20,000 members. */

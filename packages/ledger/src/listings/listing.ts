@@ -21,6 +21,16 @@ export function* withoutPauses<T>(items: Iterable<T | undefined>): Generator<T, 
   for (const item of items) if (item !== undefined) yield item
 }
 
+/** A page without its chances to pause. */
+export function toListing<T>(pausing: Listing<T | undefined>): Listing<T> {
+  return {
+    get cursor() {
+      return pausing.cursor
+    },
+    [Symbol.iterator]: () => withoutPauses(pausing),
+  }
+}
+
 type Ends = Pick<ListOptions, 'limit' | 'isFull'>
 
 /** Creates a page of a listing. `read` returns the items of one state key. */

@@ -4,7 +4,7 @@ import { decodeStateKey, type StructTag, tagOfResourceKey } from '@ledger-state/
 import { scanAccount } from '../accounts/scan-account.js'
 import { storedDataInvalid } from '../errors.js'
 import { shownMembersInSteps } from '../groups/shown-members.js'
-import { createPagedListing, type Listing, type ListOptions, withoutPauses } from '../listings/listing.js'
+import { createPagedListing, type Listing, type ListOptions, toListing } from '../listings/listing.js'
 import type { LedgerState } from '../state/ledger-state.js'
 import { createListedResource, createResource, type Resource } from './resource.js'
 
@@ -13,13 +13,7 @@ import { createListedResource, createResource, type Resource } from './resource.
  * @throws (the iteration) `stored_data_invalid` if a group cannot be read; `version_pruned`
  */
 export function listResources(state: LedgerState, address: Uint8Array, options: ListOptions = {}): Listing<Resource> {
-  const listing = listResourcesInSteps(state, address, options)
-  return {
-    get cursor() {
-      return listing.cursor
-    },
-    [Symbol.iterator]: () => withoutPauses(listing),
-  }
+  return toListing(listResourcesInSteps(state, address, options))
 }
 
 /** The same. It also yields undefined, so that the caller can pause: a group may have 20,000 members. */

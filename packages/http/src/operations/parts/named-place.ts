@@ -1,5 +1,6 @@
-import { isLedgerStateError, parseU64 } from '@ledger-state/core'
+import { parseU64 } from '@ledger-state/core'
 import { blockPlace, type NearPlace, versionPlace } from '../../admission/near-place.js'
+import { ifParsed } from '../../protocol/if-parsed.js'
 import { readableParameter } from '../../protocol/query.js'
 import type { Route } from './operation.js'
 
@@ -31,11 +32,5 @@ export const versionInHeader: NamedPlace = (_, { askedVersion }) => placeOf(vers
 
 /** A place by its number; undefined if there is none. If it is wrong, the operation reports that. */
 function placeOf(place: (number: bigint) => NearPlace, text: string | undefined): NearPlace | undefined {
-  if (text === undefined) return undefined
-  try {
-    return place(parseU64(text))
-  } catch (error) {
-    if (isLedgerStateError(error)) return undefined
-    throw error
-  }
+  return text === undefined ? undefined : ifParsed(() => place(parseU64(text)))
 }
