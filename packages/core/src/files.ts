@@ -54,7 +54,7 @@ export function followLinks(path: string, isEnd: (place: string) => boolean = ()
 }
 
 /** Whether a call of the operating system failed. */
-export function isSystemError(cause: unknown): cause is NodeJS.ErrnoException {
+export function isSystemError(cause: unknown): cause is Error & { readonly code?: string | undefined } {
   return cause instanceof Error && 'syscall' in cause
 }
 
